@@ -1,0 +1,90 @@
+# tstrace: see README.md.  `make help` lists the targets.
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CC      ?= cc
+CXX     ?= c++
+SAN     ?=
+comma   := ,
+# One build folder per variant: SAN=address,undefined -> build-address-undefined; CC=clang -> its own too.
+B       := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(findstring clang,$(CC)),-clang)
+Q       := $(if $(V),,@)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+# --- what is there -----------------------------------------------------------
+# Goals that build need the packages and the CUDA headers; help and clean do not.
+passive := help clean uninstall
+ifneq ($(filter-out $(passive),$(or $(MAKECMDGOALS),all)),)
+ifneq ($(shell scripts/setup --check >/dev/null 2>&1 || scripts/setup >&2 || echo failed),)
+$(error set-up failed, see the message above)
+endif
+cuda := $(shell scripts/find-cuda | tr '\n' ';' | tr ' ' '@')
+ifeq ($(cuda),)
+$(error no CUDA headers, see the message above)
+endif
+$(foreach line,$(subst ;, ,$(cuda)),$(eval $(subst @, ,$(line))))
+endif
+
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes
+OPT      := $(if $(SAN),-O1,-O2)
+CFLAGS   ?= -g
+BASE     := -std=gnu11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-semantic-interposition -ffunction-sections \
+	    -pthread -I. -D_GNU_SOURCE -DTS_VERSION='"$(VERSION)"' $(SANFLAGS)
+CUDAFLAGS = -isystem $(CUDA_INC) -isystem $(CUPTI_INC)
+LDBASE   := -pthread $(SANFLAGS)
+
+lib_src  := $(wildcard core/*.c core/record/*.c core/session/*.c preload/*.c cupti/*.c)
+tool_src := $(wildcard core/*.c core/trace/*.c core/cli/*.c core/out/*.c)
+obj       = $(patsubst %.c,$B/obj/%.o,$(patsubst %.S,$B/obj/%.o,$1))
+tool_libs := -ljansson -ldw -lelf -lzstd -lm
+
+all: $B/libtstrace.so $B/tstrace sim ## build the library, the command and the simulated device
+
+$B/obj/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CUDAFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+# Only libc: libunwind, CUPTI and CUDA are opened at run time.  NODELETE: hooks may be called until the very end.
+$B/libtstrace.so: $(call obj,$(lib_src)) preload/tstrace.map
+	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libtstrace.so -Wl,-z,nodelete -Wl,-z,now $(if $(SAN),,-Wl$(comma)--no-undefined) \
+		-Wl,--gc-sections -Wl,--version-script=preload/tstrace.map $(call obj,$(lib_src)) -o $@
+
+$B/tstrace: $(call obj,$(tool_src))
+	$(Q)$(CC) $(LDBASE) $^ $(tool_libs) -o $@
+
+include tests/sim/sim.mk
+include tests/tests.mk
+
+demo: all $B/apps/demo ## trace a real nvcc-built program and print what it did with the GPU
+	$(Q)scripts/demo $B
+
+install: all ## install library, command, header, pkg-config file, man pages and simulated device
+	install -D -m755 $B/libtstrace.so $(DESTDIR)$(PREFIX)/lib/tstrace/libtstrace.so
+	ln -sf tstrace/libtstrace.so $(DESTDIR)$(PREFIX)/lib/libtstrace.so
+	install -D -m755 $B/tstrace $(DESTDIR)$(PREFIX)/bin/tstrace
+	install -D -m644 core/tstrace.h $(DESTDIR)$(PREFIX)/include/tstrace.h
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/tstrace/sim/static
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/tstrace.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tstrace.pc
+	for f in $(sim_libs); do install -m755 $$f $(DESTDIR)$(PREFIX)/lib/tstrace/sim/; done
+	for f in $(sim_static); do install -m644 $$f $(DESTDIR)$(PREFIX)/lib/tstrace/sim/static/; done
+	for f in man/*.[0-9]; do install -D -m644 $$f $(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}; done
+
+uninstall: ## remove what install put there
+	rm -rf $(DESTDIR)$(PREFIX)/lib/tstrace $(DESTDIR)$(PREFIX)/lib/libtstrace.so $(DESTDIR)$(PREFIX)/bin/tstrace \
+		$(DESTDIR)$(PREFIX)/include/tstrace.h $(DESTDIR)$(PREFIX)/lib/pkgconfig/tstrace.pc
+	for f in man/*.[0-9]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}; done
+
+clean: ## remove every build folder
+	rm -rf build build-*
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@echo 'Variables: PREFIX, DESTDIR, CC, CFLAGS, CUDA_HOME, SAN=address,undefined or SAN=thread, V=1 (show commands)'
+
+.PHONY: all demo install uninstall clean help sim check check-gpu bench
+-include $(shell find $B -name '*.d' 2>/dev/null)
