@@ -1,0 +1,19 @@
+/* Words that every part of tstrace uses. */
+#ifndef TSTRACE_CORE_BASE_H
+#define TSTRACE_CORE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ts_likely(x) __builtin_expect(!!(x), 1)
+#define ts_unlikely(x) __builtin_expect(!!(x), 0)
+#define TS_COLD __attribute__((cold, noinline))
+#define TS_EXPORT __attribute__((visibility("default")))
+#define TS_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The dlsym of libc, never an interposed one.  Set by the preload's constructor, or lazily at the
+ * first use; any thread. */
+extern void *(*ts_libc_dlsym)(void *handle, const char *name);
+
+#endif

@@ -1,0 +1,196 @@
+/* The records that travel from a thread to the writer.
+ *
+ * A record is one or more 64-byte slots of the thread's ring and begins with struct ts_rec.  The
+ * numbers are in recovery files: never reuse one. */
+#ifndef TSTRACE_CORE_RECORD_EVENTS_H
+#define TSTRACE_CORE_RECORD_EVENTS_H
+
+#include <stdint.h>
+
+#include "core/record/layout.h"
+
+enum ts_rec_kind {
+	TS_REC_PAD = 0,         /* skip `slots` slots */
+	TS_REC_SPAN_START = 1,
+	TS_REC_SPAN_END = 2,
+	TS_REC_ALLOC = 3,       /* stamped after the real call; error != 0: the request failed */
+	TS_REC_FREE = 4,        /* stamped and published before the real call */
+	TS_REC_FREE_FAILED = 5, /* the last free of this thread failed: take it back */
+	TS_REC_RESET = 6,       /* a device or context ended, with all its storage */
+	TS_REC_CALL = 7,        /* synchronisation, stream and event life, other API calls */
+	TS_REC_OP = 8,          /* launch, copy, set, graph launch, VMM map */
+	TS_REC_INTERVAL = 9,    /* device work */
+	TS_REC_DEVICE_MEMORY = 10,
+	TS_REC_LOST = 11,
+	TS_REC_SPAN_DONE = 12,  /* a completed span, attached to the root */
+	/* 16 to 31 are the session's: scalars, tensors, gradients, edges */
+};
+
+/* How a call came to us. */
+enum ts_route {
+	TS_ROUTE_SYMBOL,        /* the dynamic linker bound the program to our symbol */
+	TS_ROUTE_DLSYM,
+	TS_ROUTE_PROC,          /* cuGetProcAddress, cudaGetDriverEntryPoint */
+	TS_ROUTE_CUPTI,         /* seen by CUPTI only */
+	TS_ROUTE_API,           /* tstrace.h */
+};
+
+enum ts_memory_kind {
+	TS_MEM_DEVICE, TS_MEM_PINNED, TS_MEM_REGISTERED, TS_MEM_MANAGED, TS_MEM_PITCHED, TS_MEM_ARRAY,
+	TS_MEM_MIPMAP, TS_MEM_POOL, TS_MEM_VMM, TS_MEM_GRAPH, TS_MEM_IPC, TS_MEM_EXTERNAL, TS_MEM_KINDS
+};
+
+#define TS_DEVICE_NONE (-1)     /* host memory, or the device is not known */
+
+/* flags */
+#define TS_F_CAPTURED 1         /* the call was recorded into a graph, it did not run */
+#define TS_F_PER_THREAD 2       /* per-thread default stream form */
+#define TS_F_TRUNCATED 4
+#define TS_F_NO_STACK 8         /* a stack could not be taken safely */
+
+struct ts_rec {
+	uint8_t kind;           /* enum ts_rec_kind */
+	uint8_t slots;
+	uint8_t route;          /* enum ts_route */
+	uint8_t flags;
+	uint16_t fn;            /* enum ts_fn (preload/fn.h), 0 none; its name by ts_fn_name() */
+	int16_t device;         /* ordinal, or TS_DEVICE_NONE */
+	uint64_t t;             /* raw clock: the event, or the start of the call */
+	uint32_t span;          /* innermost open span of the thread; 1 is the root */
+	uint32_t stack;         /* arena id, 0 none */
+};
+_Static_assert(sizeof(struct ts_rec) == 24, "records share 24 bytes");
+
+struct ts_rec_span_start {
+	struct ts_rec h;        /* h.span is the new span */
+	uint32_t parent;
+	uint32_t name;          /* arena text */
+	uint8_t span_kind;      /* 0 function, 1 op, 2 module */
+	uint8_t step;           /* 0 none, 1 forward, 2 backward, 3 optimizer */
+	uint8_t measured;
+	uint8_t source;         /* 0 api, 1 nvtx, 2 auto */
+	uint32_t iteration;     /* 0 none */
+	uint32_t category, color;
+	uint64_t payload;
+	uint64_t pad;
+};
+
+struct ts_rec_span_end {
+	struct ts_rec h;        /* h.span is the span that ends */
+	uint64_t pad[5];
+};
+
+struct ts_rec_alloc {
+	struct ts_rec h;
+	uint64_t address;       /* 0 when error != 0; array and VMM handles are their handle's value */
+	uint64_t bytes;         /* what the call asked for; pitched: with the returned pitch */
+	uint64_t stream;
+	uint64_t pool;
+	int32_t error;          /* CUresult or cudaError_t; 0 success */
+	uint8_t memory_kind;    /* enum ts_memory_kind */
+	uint8_t pad;
+	uint16_t context;       /* dense number of the current context, 0 unknown */
+};
+
+struct ts_rec_free {
+	struct ts_rec h;
+	uint64_t address;
+	uint64_t stream;
+	uint64_t pad[2];
+	int32_t error;          /* TS_REC_FREE_FAILED only */
+	uint8_t memory_kind;
+	uint8_t pad1[3];
+};
+
+struct ts_rec_reset {
+	struct ts_rec h;        /* device: all of its storage ends */
+	uint64_t context;       /* or only the storage of this context (dense number), if not 0 */
+	uint64_t pool;          /* or only the storage of this pool, if not 0 */
+	uint64_t pad[2];
+	int32_t error;
+	uint32_t pad1;
+};
+
+struct ts_rec_call {
+	struct ts_rec h;
+	uint64_t t_end;
+	uint64_t stream;
+	uint64_t object;        /* event, stream, context ... the call is about */
+	int32_t error;
+	uint32_t correlation;   /* the device backend's, 0 none */
+	uint32_t correlation2;
+	uint32_t context;
+};
+
+struct ts_rec_op {
+	struct ts_rec h;
+	uint64_t t_end;
+	uint64_t stream;
+	int32_t error;
+	uint32_t correlation, correlation2;
+	uint32_t context;       /* dense id of the backend, 0 unknown */
+	uint32_t name;          /* arena text: a kernel's raw name; 0: the api's name */
+	uint32_t grid[3], block[3];
+	uint32_t shared_bytes;
+	uint64_t bytes;
+	uint64_t dst, src;      /* copies, sets and maps: addresses; graph launch: dst is the graph */
+	uint8_t copy_kind;      /* cudaMemcpyKind + 1, 0 unknown */
+	uint8_t pad[3];
+	uint32_t count;         /* operations of a batch call, nodes of a graph; 0 when one */
+	uint64_t handle;        /* kernel, graph: the handle given by the caller */
+};
+
+struct ts_rec_interval {
+	struct ts_rec h;        /* h.t is not used; h.device as CUPTI names it */
+	uint64_t start_ns, end_ns;      /* CLOCK_MONOTONIC as the registered clock gave it; see `untimed` */
+	uint64_t bytes;
+	uint64_t graph_node;
+	uint32_t correlation;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t name;          /* arena text */
+	uint32_t graph;
+	uint32_t clock_error_ns;
+	uint8_t activity;       /* enum ts_activity */
+	uint8_t backend;        /* enum ts_backend */
+	uint8_t untimed;        /* 1: the record had no usable times (zero, reversed, sentinel, unfinished) */
+	uint8_t copy_kind;      /* CUpti_ActivityMemcpyKind, 0 none */
+	uint8_t pad[36];
+	uint64_t launch_span;   /* event backend: the span is already known; else 0 */
+};
+
+enum ts_activity {
+	TS_ACT_KERNEL, TS_ACT_MEMCPY, TS_ACT_MEMSET, TS_ACT_SYNC, TS_ACT_GRAPH, TS_ACT_UVM,
+	TS_ACT_OVERHEAD, TS_ACT_POOL, TS_ACT_MEMORY, TS_ACT_KINDS
+};
+
+enum ts_backend { TS_BACKEND_OFF, TS_BACKEND_CUPTI, TS_BACKEND_EVENT };
+
+struct ts_rec_device_memory {
+	struct ts_rec h;
+	uint64_t free_bytes, total_bytes;
+	uint8_t reason;         /* 0 interval, 1 failed allocation, 2 end, 3 step */
+	uint8_t pad[23];
+};
+
+/* Causes of loss: one row each in core/record/lost.def. */
+struct ts_rec_lost {
+	struct ts_rec h;
+	uint64_t count;
+	uint32_t cause;         /* enum ts_lost */
+	uint32_t pad[7];
+};
+
+#define TS_ONE_SLOT(s) _Static_assert(sizeof(struct s) == TS_SLOT, #s " is one slot")
+TS_ONE_SLOT(ts_rec_span_start);
+TS_ONE_SLOT(ts_rec_span_end);
+TS_ONE_SLOT(ts_rec_alloc);
+TS_ONE_SLOT(ts_rec_free);
+TS_ONE_SLOT(ts_rec_reset);
+TS_ONE_SLOT(ts_rec_call);
+TS_ONE_SLOT(ts_rec_device_memory);
+TS_ONE_SLOT(ts_rec_lost);
+_Static_assert(sizeof(struct ts_rec_op) == 2 * TS_SLOT, "an op is two slots");
+_Static_assert(sizeof(struct ts_rec_interval) == 2 * TS_SLOT, "an interval is two slots");
+
+#endif
