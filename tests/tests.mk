@@ -1,12 +1,41 @@
-# Tests are found by name: tests/unit/test_*.c (cmocka, one main a file), tests/e2e/NNN-*.sh, programs in tests/e2e/apps.
+# Tests are found by name: tests/unit/test_*.c (cmocka, one main a file), tests/e2e/NNN-*.sh (and the programs
+# they run, tests/e2e/apps). Exit status 77 means skipped.
 unit_src := $(wildcard tests/unit/test_*.c)
 unit_bin := $(patsubst tests/unit/%.c,$B/unit/%,$(unit_src))
+e2e_src  := $(wildcard tests/e2e/[0-9]*.sh)
+unit_cuda = $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_sim*.c))
 
-# A unit test links every object of the project but main(), the hooks and the simulated device.
-unit_obj  = $(filter-out %/main.o,$(call obj,$(sort $(wildcard core/*.c core/*/*.c cupti/*.c))))
+# A unit test links every object of the project but the command's main() and the hooks.
+unit_obj  = $(filter-out %/cli/main.o,$(call obj,$(sort $(wildcard core/*.c core/*/*.c cupti/*.c))))
 $B/unit/%: $B/obj/tests/unit/%.o $(unit_obj)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDBASE) $^ $(tool_libs) -lcmocka -ldl -o $@
 
-check-unit: $(unit_bin) ## unit tests only
-	$(Q)for t in $(unit_bin); do $$t || exit 1; done
+-include tests/e2e/apps/apps.mk
+-include tests/bench/bench.mk
+
+check: all $(unit_bin) apps check-tree check-exports check-coverage check-man ## every test that needs no GPU
+	$(Q)scripts/run-tests $B $(unit_bin) $(e2e_src)
+
+check-unit: all $(unit_bin) ## unit tests only
+	$(Q)scripts/run-tests $B $(unit_bin)
+
+check-e2e: all apps ## end-to-end tests only
+	$(Q)scripts/run-tests $B $(e2e_src)
+
+check-tree: ## layout: who may include what, file and function lengths
+	$(Q)scripts/check-tree
+
+check-exports: $B/libtstrace.so ## the library exports exactly the hook tables and the public API
+	$(Q)scripts/check-exports $B
+
+check-coverage: $B/libtstrace.so ## every allocation, launch, copy and set of the headers is hooked or listed
+	$(Q)scripts/check-coverage $B $(CUDA_INC)
+
+check-man: all ## the man pages name every variable and verb
+	$(Q)scripts/check-man $B
+
+check-gpu: all apps ## the end-to-end programs against the real driver, runtime and CUPTI
+	$(Q)scripts/check-gpu $B
+
+.PHONY: apps check-unit check-e2e check-tree check-exports check-coverage check-man
