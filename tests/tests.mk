@@ -39,3 +39,8 @@ check-gpu: all apps ## the end-to-end programs against the real driver, runtime 
 	$(Q)scripts/check-gpu $B
 
 .PHONY: apps check-unit check-e2e check-tree check-exports check-coverage check-man
+
+gpu-kit: all apps ## gather what check-gpu needs on a machine without development packages
+	$(Q)CUDA_LIB=$(CUDA_LIB) scripts/check-gpu $B --kit
+
+.PHONY: gpu-kit
