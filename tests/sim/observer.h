@@ -39,7 +39,9 @@ enum sim_activity_kind {
 /* One piece of work on a timeline, reported when it is submitted: start_ns and end_ns are
  * CLOCK_MONOTONIC and may lie in the future.  `correlation` is that of the outermost API call of
  * the submitting thread (runtime before driver), as with the real CUPTI.  For SIM_SYNC, SIM_MEMORY
- * and SIM_POOL start_ns is when it happened. */
+ * and SIM_POOL start_ns is when it happened.  SIM_CONTEXT, SIM_STREAM: `address` is the handle,
+ * memory_op 1 = just made, 2 = about to be destroyed.  SIM_EVENT: an event was recorded in a stream,
+ * `sync_event_id` is its id.  SIM_SYNC: `address` is the stream's handle where there is one. */
 struct sim_activity {
 	enum sim_activity_kind kind;
 	uint32_t correlation;
@@ -69,12 +71,19 @@ struct sim_observer {
 	void *user;
 	void (*api)(void *user, const struct sim_api *call);
 	void (*activity)(void *user, const struct sim_activity *work);
-	/* May be NULL.  graph node made or cloned: original node (0 when new), new node, graph. */
+	/* May be NULL.  graph node made or cloned: original node (0 when new), new node (both
+	 * CUgraphNode handles where tstrace_sim_id() exists, else ids), graph. */
 	void (*graph_node)(void *user, uint64_t original, uint64_t node, uint32_t graph_id);
 };
 
 /* Replace the observer; NULL ends observation.  Returns 0, or -1 on a version mismatch. */
 int tstrace_sim_observe(const struct sim_observer *observer);
+
+/* The id under which activities name a live handle.  Returns 0, or -1 when the handle is not known.
+ * A driver without this function is asked cuCtxGetId() and cuStreamGetId(); a graph, an executable
+ * graph and a node then stand for themselves. */
+enum sim_handle { SIM_ID_CONTEXT, SIM_ID_STREAM, SIM_ID_GRAPH, SIM_ID_GRAPH_EXEC, SIM_ID_GRAPH_NODE };
+int tstrace_sim_id(enum sim_handle what, const void *handle, uint64_t *id);
 
 /* An API call of the runtime begins: returns its correlation id and makes it this thread's outermost
  * one, until tstrace_sim_leave with the same id.  Calls nest. */
