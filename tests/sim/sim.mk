@@ -21,6 +21,14 @@ $B/sim/static/libcudart_static.a: $(call obj,$(wildcard tests/sim/runtime/*.c))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
+# The stand-in CUPTI: callback ids come from the toolkit's own headers, one row an enumerator.
+$B/sim/gen/cbid_%.inc: $(CUPTI_INC)/cupti_%_cbid.h
+	@mkdir -p $(@D)
+	$(Q)sed -n 's/^ *CUPTI_[A-Z]*_TRACE_CBID_\([_a-z][_A-Za-z0-9]*\) *=.*/SIM_CBID_$*(\1)/p' $< > $@
+$B/obj/tests/sim/cupti/names.o: $B/sim/gen/cbid_driver.inc $B/sim/gen/cbid_runtime.inc
+$B/obj/tests/sim/cupti/names.o: CUDAFLAGS += -I$B/sim/gen
+
+# NODELETE: its worker thread outlives a dlclose().
 $B/sim/libcupti.so.%: $(call obj,$(wildcard tests/sim/cupti/*.c))
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic $^ -o $@
+	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,nodelete $^ -o $@
