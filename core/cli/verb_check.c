@@ -1,0 +1,122 @@
+/* tstrace check: is a trace valid by the rules of its format? */
+#include "core/cli/verb.h"
+#include "core/out/json_writer.h"
+#include "core/trace/health.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+
+static const char details[] =
+	"Prints LINE:CODE:MESSAGE for each problem (line 0: the file as a whole) and a verdict.  A code that begins with\n"
+	"parse_ makes the file unreadable for a strict reader.  FILE may be packed by zstd; - is standard input.\n"
+	"\n"
+	"      --json             print one JSON object instead\n"
+	"      --allow-truncated  judge a file that stops early like a run that failed\n"
+	"\n"
+	"Exit status: 0 valid, 1 invalid, 2 not readable or wrong usage.\n";
+
+static void print_counts(struct ts_json_writer *writer, const char *key, const uint64_t *counts)
+{
+	ts_json_open(writer, key, '{');
+	for (int kind = 0; kind < TS_EVENT_KINDS; kind++) {
+		uint64_t count = counts[kind];
+
+		if (kind == TS_TABLE_call_edge || kind == TS_TABLE_data_edge)
+			continue;
+		if (kind == TS_TABLE_edge)
+			count += counts[TS_TABLE_call_edge] + counts[TS_TABLE_data_edge];
+		if (count)
+			ts_json_put_u64(writer, ts_table_name((enum ts_table)kind), count);
+	}
+	ts_json_close(writer, '}');
+}
+
+static void print_json(const struct ts_health *health)
+{
+	struct ts_json_writer writer = { .out = stdout };
+
+	ts_json_open(&writer, NULL, '{');
+	ts_json_put_bool(&writer, "valid", health->valid);
+	ts_json_put_bool(&writer, "complete", health->complete);
+	ts_json_put_bool(&writer, "parse_error", health->parse_error);
+	ts_json_put_u64(&writer, "errors", health->errors);
+	ts_json_put_u64(&writer, "warnings", health->warnings);
+	ts_json_open(&writer, "issues", '[');
+	for (size_t i = 0; i < health->kept; i++) {
+		const struct ts_issue *issue = &health->issues[i];
+
+		ts_json_open(&writer, NULL, '{');
+		ts_json_put_u64(&writer, "line", issue->line);
+		ts_json_put_text(&writer, "severity", issue->is_error ? "error" : "warning");
+		ts_json_put_text(&writer, "code", issue->code);
+		ts_json_put_text(&writer, "message", issue->text);
+		ts_json_close(&writer, '}');
+	}
+	ts_json_close(&writer, ']');
+	print_counts(&writer, "counts", health->events);
+	print_counts(&writer, "extra_keys", health->extra_keys);
+	ts_json_close(&writer, '}');
+}
+
+/* A message may quote the trace: its control characters must not reach a terminal, nor its newlines make lines. */
+static void print_plain(const char *text)
+{
+	for (; *text; text++)
+		putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
+	putchar('\n');
+}
+
+static void print_text(const struct ts_health *health)
+{
+	for (size_t i = 0; i < health->kept; i++) {
+		printf("%" PRIu64 ":%s:", health->issues[i].line, health->issues[i].code);
+		print_plain(health->issues[i].text);
+	}
+	if (health->kept < health->issue_count)
+		fprintf(stderr, "tstrace check: %zu more problems are not listed\n", health->issue_count - health->kept);
+	printf("valid: %s, complete: %s, errors: %" PRIu64 ", warnings: %" PRIu64 "\n", health->valid ? "yes" : "no",
+	       health->complete ? "yes" : "no", health->errors, health->warnings);
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "json", no_argument, NULL, 'j' }, { "allow-truncated", no_argument, NULL, 't' },
+		{ "help", no_argument, NULL, 'h' }, { 0 },
+	};
+	bool json = false, allow_truncated = false;
+	struct ts_health health;
+	int letter, status;
+
+	opterr = 0;
+	optind = 1;
+	while ((letter = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (letter == 'h')
+			return ts_finish_stdout(ts_verb_help(&ts_verb_check));
+		if (letter == '?')
+			return ts_verb_misuse(&ts_verb_check, "option %s is not known", argv[optind - 1]);
+		json |= letter == 'j';
+		allow_truncated |= letter == 't';
+	}
+	if (argc - optind != 1)
+		return ts_verb_misuse(&ts_verb_check, argc == optind ? "no file is given" : "more than one file is given");
+	signal(SIGPIPE, SIG_IGN);
+	if (ts_health_check(argv[optind], allow_truncated, &health)) {
+		ts_health_free(&health);
+		return TS_EXIT_USAGE;
+	}
+	(json ? print_json : print_text)(&health);
+	status = health.valid ? TS_EXIT_OK : TS_EXIT_NO;
+	ts_health_free(&health);
+	return ts_finish_stdout(status);
+}
+
+const struct ts_verb ts_verb_check = {
+	.name = "check",
+	.args = "[--json] [--allow-truncated] FILE",
+	.help = "say whether a trace is valid",
+	.details = details,
+	.run = run,
+};
