@@ -9,17 +9,24 @@ $B/sim/libcuda.so.1: $(call obj,$(wildcard tests/sim/driver/*.c))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic $^ -o $@
 
-$B/sim/libcudart.so.13: $(call obj,$(wildcard tests/sim/runtime/*.c)) tests/sim/runtime/libcudart.so.13.map
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libcudart.so.13 -Wl,-Bsymbolic -Wl,--version-script=tests/sim/runtime/libcudart.so.13.map $(filter %.o,$^) -o $@
+# The runtime: what CUDA 12 and 13 share, and a folder for what differs.  The archive is the one of 13.
+rt_obj13 := $(call obj,$(wildcard tests/sim/runtime/*.c tests/sim/runtime/v13/*.c))
+rt_obj12 := $(call obj,$(wildcard tests/sim/runtime/*.c tests/sim/runtime/v12/*.c))
 
-$B/sim/libcudart.so.12: $(call obj,$(wildcard tests/sim/runtime/*.c)) tests/sim/runtime/libcudart.so.12.map
+$B/sim/libcudart.so.13: $(rt_obj13)
+$B/sim/libcudart.so.12: $(rt_obj12)
+$B/sim/libcudart.so.%: tests/sim/runtime/libcudart.so.%.map
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libcudart.so.12 -Wl,-Bsymbolic -Wl,--version-script=tests/sim/runtime/libcudart.so.12.map $(filter %.o,$^) -o $@
+	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,--version-script=$< $(filter %.o,$^) -o $@
 
-$B/sim/static/libcudart_static.a: $(call obj,$(wildcard tests/sim/runtime/*.c))
+# One object in which only the API is global, and that hidden: a program that links it exports none of it.
+# (The visibilities of one symbol merge to the strictest: a list of .hidden lines does it.)
+$B/sim/static/libcudart_static.a: $(rt_obj13)
 	@mkdir -p $(@D)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ld -r -o $B/sim/static/all.o $^ && objcopy --localize-hidden $B/sim/static/all.o && \
+		nm --defined-only $B/sim/static/all.o | sed -n -e 's/^.* [TW] \(_*cuda.*\)/.globl \1\n.hidden \1/p' -e '$$a .section .note.GNU-stack,"",@progbits' | \
+		$(CC) -x assembler -c -o $B/sim/static/hide.o - && \
+		ld -r -o $B/sim/static/cudart.o $B/sim/static/all.o $B/sim/static/hide.o && ar rcs $@ $B/sim/static/cudart.o
 
 # The stand-in CUPTI: callback ids come from the toolkit's own headers, one row an enumerator.
 $B/sim/gen/cbid_%.inc: $(CUPTI_INC)/cupti_%_cbid.h
@@ -32,3 +39,10 @@ $B/obj/tests/sim/cupti/names.o: CUDAFLAGS += -I$B/sim/gen
 $B/sim/libcupti.so.%: $(call obj,$(wildcard tests/sim/cupti/*.c))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,nodelete $^ -o $@
+
+# Its unit tests drive it through a fake driver.
+simcupti_tests := $B/unit/test_simcupti $B/unit/test_simcupti_faults
+$(simcupti_tests): $B/obj/tests/unit/simcupti_client.o | $B/unit/fake/libcuda.so.1 $B/sim/libcupti.so.13 $B/sim/libcupti.so.12
+$B/unit/fake/libcuda.so.1: $B/obj/tests/unit/fake_libcuda.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libcuda.so.1 $^ -o $@
