@@ -4,10 +4,21 @@ sim_static := $B/sim/static/libcudart_static.a
 
 sim: $(sim_libs) $(sim_static) ## build the simulated device only
 
-# Objects of the simulated device see the plain names of cuda.h: every file includes tests/sim/cuda_names.h first.
-$B/sim/libcuda.so.1: $(call obj,$(wildcard tests/sim/driver/*.c))
+# The driver: its exported functions are generated from the installed headers, see driver/generate.
+drv_gen := $B/gen/driver
+drv_obj := $(call obj,$(wildcard tests/sim/driver/*.c)) $(drv_gen)/exports.o
+$(drv_obj): CUDAFLAGS += -I$(drv_gen) -Itests/sim/driver -Wno-deprecated-declarations -fno-strict-aliasing
+
+$(drv_gen)/exports.c: tests/sim/driver/generate tests/sim/driver/generate.awk
+	$(Q)tests/sim/driver/generate '$(CC)' $(CUDA_INC) $(CUDA_LIB) $(@D)
+$(call obj,$(wildcard tests/sim/driver/*.c)): | $(drv_gen)/exports.c
+$(drv_gen)/exports.o: $(drv_gen)/exports.c tests/sim/driver/sim.h
+	$(Q)$(CC) $(BASE) $(CUDAFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+# NODELETE: a worker thread may still be running one of its functions when the program closes it.
+$B/sim/libcuda.so.1: $(drv_obj)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic $^ -o $@
+	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,-z,nodelete $^ -o $@
 
 # The runtime: what CUDA 12 and 13 share, and a folder for what differs.  The archive is the one of 13.
 rt_obj13 := $(call obj,$(wildcard tests/sim/runtime/*.c tests/sim/runtime/v13/*.c))
