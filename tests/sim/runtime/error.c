@@ -43,10 +43,14 @@ void rt_forget_sticky(void)
 	thread.last = cudaSuccess;
 }
 
+/* Both bring the runtime up: where that fails, its error is the last error for good. */
 RT_EXPORT cudaError_t cudaGetLastError(void)
 {
-	int last = thread.last;
+	int last = rt_load();
 
+	if (last)
+		return (cudaError_t)last;
+	last = thread.last;
 	if (!sticky(last))
 		thread.last = cudaSuccess;
 	return (cudaError_t)last;
@@ -54,7 +58,9 @@ RT_EXPORT cudaError_t cudaGetLastError(void)
 
 RT_EXPORT cudaError_t cudaPeekAtLastError(void)
 {
-	return (cudaError_t)thread.last;
+	int failed = rt_load();
+
+	return (cudaError_t)(failed ? failed : thread.last);
 }
 
 RT_EXPORT const char *cudaGetErrorName(cudaError_t error)
