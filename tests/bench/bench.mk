@@ -1,0 +1,39 @@
+# `make bench`: what tstrace costs, beside its peers and the floor of this machine, in one run.
+bench_probes := $(addprefix $B/bench/,bench probe_event probe_stack probe_throw probe_idle libfloor.so libcudart.so.13 libthrow.so)
+
+bench: ## measure against LTTng-UST, heaptrack and the floor; says met or not met
+	$(Q)scripts/setup --bench
+	$(Q)$(MAKE) --no-print-directory B=$B bench-run
+
+# The peer is built only where its headers are, which the set-up above sees to.
+ifneq ($(filter bench-run,$(MAKECMDGOALS)),)
+ifeq ($(shell echo '\#include <lttng/tracepoint.h>' | $(CC) -E -xc - >/dev/null 2>&1 && echo yes),yes)
+bench_probes += $B/bench/libpeer_lttng.so
+endif
+endif
+
+bench-run: $B/libtstrace.so $(bench_probes)
+	$(Q)tests/bench/run $B
+
+# A stack of thirty frames must have thirty: no inlining or tail calls in the tower.
+$B/obj/tests/bench/probe_stack.o: CFLAGS += -fno-optimize-sibling-calls
+
+$B/bench/%: $B/obj/tests/bench/%.o | $B/bench/libcudart.so.13
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDBASE) $< $(bench_lib) -ldl -o $@
+$B/bench/probe_event $B/bench/probe_stack $B/bench/probe_throw: bench_lib := $B/bench/libcudart.so.13
+
+$B/bench/libfloor.so: $B/obj/tests/bench/floor.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) $^ -ldl -o $@
+$B/bench/libcudart.so.13: $B/obj/tests/bench/fake_cudart.o tests/bench/fake_cudart.map
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) -Wl,--version-script=tests/bench/fake_cudart.map $< -o $@
+$B/bench/libpeer_lttng.so: $B/obj/tests/bench/peer_lttng.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) $^ -llttng-ust -ldl -o $@
+$B/bench/libthrow.so: tests/bench/throw.cc
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -Wall -Wextra -fPIC -fvisibility=hidden -shared $< -o $@
+
+.PHONY: bench-run
