@@ -1,0 +1,284 @@
+/* Streams: life, properties, order. */
+#include "sim.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define LOWEST 0
+#define HIGHEST (-5)
+
+static uint64_t next_id = 1;    /* 0 is no stream; legacy and per-thread streams take part too */
+
+struct stream *sim_stream_new(struct context *ctx, unsigned flags, int priority)
+{
+	struct stream *s = sim_object_new(OBJ_STREAM, sizeof *s, ctx);
+	if (!s)
+		return NULL;
+	s->id = next_id++;
+	s->flags = flags;
+	s->priority = priority > LOWEST ? LOWEST : priority < HIGHEST ? HIGHEST : priority;
+	s->blocking = !(flags & CU_STREAM_NON_BLOCKING);
+	s->last = &s->head;
+	s->refs = 1;
+	ctx->refs++;
+	pthread_cond_init(&s->wake, NULL);
+	return s;
+}
+
+void sim_stream_unref(struct stream *stream)
+{
+	if (--stream->refs)
+		return;
+	struct context *ctx = stream->obj.ctx;
+	pthread_cond_destroy(&stream->wake);
+	free(stream->deps);
+	free(stream);
+	if (!--ctx->refs)
+		free(ctx);
+}
+
+static struct stream *thread_stream(struct context *ctx)
+{
+	struct sim_thread *self = sim_thread();
+	for (unsigned i = 0; i < self->nstreams; i++)
+		if (self->streams[i].ctx == ctx && !self->streams[i].stream->gone)
+			return self->streams[i].stream;
+	struct thread_stream *grown = realloc(self->streams, (self->nstreams + 1) * sizeof *grown);
+	if (!grown)
+		return NULL;
+	self->streams = grown;
+	struct stream *stream = sim_stream_new(ctx, 0, 0);
+	if (!stream)
+		return NULL;
+	stream->per_thread = true;
+	stream->refs++;         /* the thread's own: it outlives the context's */
+	self->streams[self->nstreams++] = (struct thread_stream){ctx, stream};
+	return stream;
+}
+
+struct stream *sim_stream_get(CUstream handle, CUresult *error)
+{
+	struct sim_thread *self = sim_thread();
+	if (!handle)
+		handle = self->per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+	if (handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
+		struct context *ctx;
+		*error = sim_current_check(&ctx);
+		if (*error)
+			return NULL;
+		struct stream *s = handle == CU_STREAM_LEGACY ? ctx->legacy : thread_stream(ctx);
+		*error = s ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+		return s;
+	}
+	struct stream *s = sim_object_get(handle, OBJ_STREAM);
+	*error = s ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	return s;
+}
+
+/* The handle dies at once, the timeline when its last operation is done. */
+void sim_stream_destroy(struct stream *stream)
+{
+	sim_capture_leave(stream);
+	sim_object_forget(stream);
+	stream->gone = true;
+	sim_stream_unref(stream);
+}
+
+CUresult sim_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+{
+	struct context *ctx;
+	CUresult error = sim_current_check(&ctx);
+	if (error)
+		return error;
+	if (!phStream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING))
+		return CUDA_ERROR_INVALID_VALUE;
+	struct stream *s = sim_stream_new(ctx, flags, priority);
+	SIM_ALLOC_CHECK(s);
+	struct sim_activity work;
+	sim_fill_activity(&work, SIM_STREAM, s);
+	work.start_ns = work.end_ns = sim_now();
+	sim_report(&work);
+	*phStream = (CUstream)s;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+	return sim_cuStreamCreateWithPriority(phStream, Flags, 0);
+}
+
+CUresult sim_cuStreamDestroy_v2(CUstream hStream)
+{
+	struct stream *s = sim_object_get(hStream, OBJ_STREAM);
+	if (!s || s->legacy || s->per_thread)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (s->capture)
+		sim_capture_invalidate(s);
+	sim_stream_destroy(s);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamDestroy(CUstream hStream)
+{
+	return sim_cuStreamDestroy_v2(hStream);
+}
+
+CUresult sim_cuStreamSynchronize(CUstream hStream)
+{
+	CUresult error;
+	struct stream *s = sim_stream_get(hStream, &error);
+	if (!s)
+		return error;
+	if (sim_capturing(s)) {
+		sim_capture_invalidate(s);
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	}
+	error = sim_capture_implicit(s);
+	if (error)
+		return error;
+	uint64_t start = sim_now();
+	s->refs++;
+	error = sim_stream_wait(s);
+	sim_report_sync(3, s, start, 0);
+	sim_stream_unref(s);
+	return error;
+}
+
+CUresult sim_cuStreamQuery(CUstream hStream)
+{
+	CUresult error;
+	struct stream *s = sim_stream_get(hStream, &error);
+	if (!s)
+		return error;
+	if (sim_capturing(s)) {
+		sim_capture_invalidate(s);
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	}
+	error = sim_capture_implicit(s);
+	if (error)
+		return error;
+	uint64_t tail = s->tail, now = sim_now();
+	if (s->legacy && s->obj.ctx->blocking_tail > tail)
+		tail = s->obj.ctx->blocking_tail;
+	return s->head || tail > now ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+	CUresult error;
+	struct stream *s = sim_stream_get(hStream, &error);
+	struct event *event = sim_event_get(hEvent);
+	if (!s)
+		return error;
+	if (!event)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (event->capture || sim_capturing(s))
+		return sim_capture_wait(s, event);
+	error = sim_capture_implicit(s);
+	if (error || !event->mark)
+		return error;
+	struct op *op = sim_op_new(0);
+	SIM_ALLOC_CHECK(op);
+	sim_op_wait(op, event->mark);
+	sim_submit(s, op);
+	sim_report_sync(2, s, sim_now(), event->id);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamGetPriority(CUstream hStream, int *priority)
+{
+	CUresult error;
+	struct stream *s = sim_stream_get(hStream, &error);
+	if (!s || !priority)
+		return s ? CUDA_ERROR_INVALID_VALUE : error;
+	*priority = s->priority;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+{
+	CUresult error;
+	struct stream *s = sim_stream_get(hStream, &error);
+	if (!s || !flags)
+		return s ? CUDA_ERROR_INVALID_VALUE : error;
+	*flags = s->flags;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+{
+	CUresult error;
+	struct stream *s = sim_stream_get(hStream, &error);
+	if (!s || !streamId)
+		return s ? CUDA_ERROR_INVALID_VALUE : error;
+	*streamId = s->id;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+{
+	CUresult error;
+	struct stream *s = sim_stream_get(hStream, &error);
+	if (!s || !pctx)
+		return s ? CUDA_ERROR_INVALID_VALUE : error;
+	*pctx = (CUcontext)s->obj.ctx;
+	return CUDA_SUCCESS;
+}
+
+#if CUDA_VERSION >= 12050
+CUresult sim_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
+{
+	CUresult error = sim_cuStreamGetCtx(hStream, pCtx);
+	if (!error && pGreenCtx)
+		*pGreenCtx = NULL;
+	return error;
+}
+#endif
+
+#if CUDA_VERSION >= 12080
+CUresult sim_cuStreamGetDevice(CUstream hStream, CUdevice *device)
+{
+	CUresult error;
+	struct stream *s = sim_stream_get(hStream, &error);
+	if (!s || !device)
+		return s ? CUDA_ERROR_INVALID_VALUE : error;
+	*device = s->obj.ctx->device;
+	return CUDA_SUCCESS;
+}
+#endif
+
+CUresult sim_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value)
+{
+	CUresult error;
+	struct stream *s = sim_stream_get(hStream, &error);
+	if (!s)
+		return error;
+	if (!value || (unsigned)attr >= 8)
+		return CUDA_ERROR_INVALID_VALUE;
+	*value = s->attrs[attr];
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *param)
+{
+	CUresult error;
+	struct stream *s = sim_stream_get(hStream, &error);
+	if (!s)
+		return error;
+	if (!param || (unsigned)attr >= 8)
+		return CUDA_ERROR_INVALID_VALUE;
+	s->attrs[attr] = *param;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
+{
+	CUresult error;
+	struct stream *dst = sim_stream_get(dstStream, &error);
+	struct stream *src = dst ? sim_stream_get(srcStream, &error) : NULL;
+	if (!src)
+		return error;
+	memcpy(dst->attrs, src->attrs, sizeof dst->attrs);
+	return CUDA_SUCCESS;
+}
