@@ -44,6 +44,12 @@ void ts_clock_attach(struct ts_file *file);
  * counter's rate is not yet known (the first 20 ms of a process). */
 uint64_t ts_clock_to_ns(uint64_t raw);
 
+/* The file is about to be unmapped (finish, fork): keep the pieces in private memory. */
+void ts_clock_detach(void);
+
+/* Time 0 of the session, CLOCK_MONOTONIC ns. */
+void ts_clock_session_begin(uint64_t start_ns);
+
 /* Writer thread, a few times a second: measure, append a piece that begins a second from now. */
 void ts_clock_maintain(void);
 

@@ -1,0 +1,187 @@
+#include "core/env.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "TSTRACE_"
+
+/* What the bounds of a row mean depends on its type; both ways of reading them compile for each row. */
+#define TEXT_DEFAULT(value, hi) (value)
+#define UINT_DEFAULT(value, hi) (value)
+#define SIZE_DEFAULT(value, hi) (value)
+#define ENUM_DEFAULT(value, hi) (value)
+
+struct ts_env ts_env = {
+#define TS_ENV(type, NAME, field, value, lo, hi, help) .field = type##_DEFAULT(value, hi),
+#include "core/env.def"
+#undef TS_ENV
+};
+
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+#define TEXT_ROW(value, lo, hi) value, "text"
+#define UINT_ROW(value, lo, hi) STRING(value), STRING(lo) " to " STRING(hi)
+#define SIZE_ROW(value, lo, hi) STRING(value), STRING(lo) " to " STRING(hi)
+#define ENUM_ROW(value, lo, hi) STRING(value), hi
+
+const struct ts_env_row ts_env_rows[] = {
+#define TS_ENV(type, NAME, field, value, lo, hi, help)                                             \
+	{ PREFIX #NAME, #type, type##_ROW(value, lo, hi), help },
+#include "core/env.def"
+#undef TS_ENV
+};
+const unsigned ts_env_row_count = TS_ARRAY_SIZE(ts_env_rows);
+
+typedef void ts_env_warn(const char *text);
+
+static void complain(ts_env_warn *warn, const char *name, const char *value, const char *right)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s=%.100s is not usable: %s; the default is used", name, value, right);
+	warn(text);
+}
+
+static int set_text(const char **field, const char *name, const char *value, ts_env_warn *warn)
+{
+	(void)name;
+	(void)warn;
+	*field = value;
+	return 0;
+}
+
+/* Decimal digits with, for sizes, a suffix K, M or G. */
+static bool parse(const char *value, bool is_size, uint64_t *result)
+{
+	char *end;
+	unsigned shift = 0;
+
+	if (!isdigit((unsigned char)*value))
+		return false;
+	errno = 0;
+	*result = strtoull(value, &end, 10);
+	if (errno)
+		return false;
+	if (is_size && *end) {
+		const char *units = "KMG", *unit = strchr(units, toupper((unsigned char)*end));
+
+		if (!unit || end[1])
+			return false;
+		shift = 10 * (unsigned)(unit - units + 1);
+		end++;
+	}
+	if (*end || *result > UINT64_MAX >> shift)
+		return false;
+	*result <<= shift;
+	return true;
+}
+
+static int set_number(uint64_t *field, const char *name, const char *value, uint64_t lo, uint64_t hi,
+		      bool is_size, ts_env_warn *warn)
+{
+	char right[128];
+	uint64_t number;
+
+	if (parse(value, is_size, &number) && number >= lo && number <= hi) {
+		*field = number;
+		return 0;
+	}
+	snprintf(right, sizeof(right), "it wants a whole number from %llu to %llu%s",
+		 (unsigned long long)lo, (unsigned long long)hi, is_size ? ", or with K, M, G" : "");
+	complain(warn, name, value, right);
+	return 1;
+}
+
+static int set_enum(unsigned *field, const char *name, const char *value, const char *list,
+		    ts_env_warn *warn)
+{
+	char right[256];
+	size_t length = strlen(value);
+	unsigned index = 0;
+
+	for (const char *word = list; word; index++) {
+		const char *comma = strchr(word, ',');
+		size_t word_length = comma ? (size_t)(comma - word) : strlen(word);
+
+		if (word_length == length && !memcmp(word, value, length)) {
+			*field = index;
+			return 0;
+		}
+		word = comma ? comma + 1 : NULL;
+	}
+	snprintf(right, sizeof(right), "it wants one of %s", list);
+	complain(warn, name, value, right);
+	return 1;
+}
+
+#define TEXT_SET(field, lo, hi) set_text(&ts_env.field, name, value, warn)
+#define UINT_SET(field, lo, hi) set_number(&ts_env.field, name, value, lo, hi, false, warn)
+#define SIZE_SET(field, lo, hi) set_number(&ts_env.field, name, value, lo, hi, true, warn)
+#define ENUM_SET(field, lo, hi) set_enum(&ts_env.field, name, value, hi, warn)
+
+/* Letters that two names share in place, to suggest the nearest for a typo. */
+static const char *nearest(const char *name, size_t length)
+{
+	const char *best = NULL;
+	int best_score = 0;
+
+	for (unsigned i = 0; i < ts_env_row_count; i++) {
+		const char *candidate = ts_env_rows[i].name + strlen(PREFIX);
+		size_t other = strlen(candidate);
+		int score = 0;
+
+		for (size_t j = 0; j < length; j++)
+			score += memchr(candidate, name[j], other) != NULL;
+		for (size_t j = 0; j < length && j < other && name[j] == candidate[j]; j++)
+			score++;
+		score -= (int)(other > length ? other - length : length - other) * 2;
+		if (score > best_score) {
+			best_score = score;
+			best = ts_env_rows[i].name;
+		}
+	}
+	return best;
+}
+
+static int set_one(const char *variable, ts_env_warn *warn)
+{
+	const char *equals = strchr(variable, '='), *value, *hint;
+	size_t length;
+	char text[512];
+
+	if (!equals)
+		return 0;
+	value = equals + 1;
+	length = (size_t)(equals - variable) - strlen(PREFIX);
+	const char *tail = variable + strlen(PREFIX);
+#define TS_ENV(type, NAME, field, value_, lo, hi, help)                                            \
+	if (length == sizeof(#NAME) - 1 && !memcmp(tail, #NAME, length)) {                         \
+		const char *name = PREFIX #NAME;                                                   \
+		return type##_SET(field, lo, hi);                                                  \
+	}
+#include "core/env.def"
+#undef TS_ENV
+	hint = nearest(tail, length);
+	snprintf(text, sizeof(text), "unknown variable %.*s%s%s%s", (int)(equals - variable) > 100 ? 100 : (int)(equals - variable),
+		 variable, hint ? " (did you mean " : "", hint ? hint : "", hint ? "?)" : "");
+	warn(text);
+	return 1;
+}
+
+int ts_env_read(char **environment, ts_env_warn *warn)
+{
+	int warnings = 0;
+
+	for (; environment && *environment; environment++) {
+		const char *variable = *environment;
+
+		if (strncmp(variable, PREFIX, strlen(PREFIX)) ||
+		    !strncmp(variable, PREFIX "SIM_", strlen(PREFIX "SIM_")))
+			continue;
+		warnings += set_one(variable, warn);
+	}
+	return warnings;
+}
