@@ -30,16 +30,6 @@ void ts_issue_add(struct ts_evidence *evidence, uint64_t line, bool is_error, co
 #define ERROR(line, code, ...) ts_issue_add(evidence, line, true, code, __VA_ARGS__)
 #define SHORT(text) ((text).size > 80 ? 80 : (int)(text).size), (text).at
 
-struct ts_str ts_pair_text(struct ts_pool *pool, struct ts_str first, struct ts_str second)
-{
-	char *text = ts_pool_get(pool, sizeof(first.size) + first.size + second.size);
-
-	memcpy(text, &first.size, sizeof(first.size));
-	memcpy(text + sizeof(first.size), first.at, first.size);
-	memcpy(text + sizeof(first.size) + first.size, second.at, second.size);
-	return (struct ts_str){ text, sizeof(first.size) + first.size + second.size };
-}
-
 static void saw_time(struct ts_evidence *evidence, ts_time time)
 {
 	if (time > evidence->latest)

@@ -79,9 +79,6 @@ void ts_evidence_add(struct ts_evidence *evidence, const struct ts_event *event)
 
 void ts_evidence_free(struct ts_evidence *evidence);
 
-/* One text of two, that no other two make: for maps whose key is a pair. */
-struct ts_str ts_pair_text(struct ts_pool *pool, struct ts_str first, struct ts_str second);
-
 /* The rules that need the whole file, by part. */
 void ts_health_memory(struct ts_evidence *evidence);
 void ts_health_gradients(struct ts_evidence *evidence);

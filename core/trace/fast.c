@@ -216,8 +216,8 @@ static bool find_table(struct scan *scan, enum ts_table *table)
 		*table = (enum ts_table)i;
 		if (i == TS_TABLE_edge)
 			*table = strncmp(scan->at, ",\"edge_kind\":\"call\"", 19) ? TS_TABLE_data_edge : TS_TABLE_call_edge;
-		else if (i == TS_TABLE_call_edge || i == TS_TABLE_data_edge)
-			return false;
+		else if (i == TS_TABLE_call_edge || i == TS_TABLE_data_edge || i == TS_TABLE_terminal)
+			return false;	/* no kinds of the format; one a file, and wanted as a tree */
 		return true;
 	}
 	return false;

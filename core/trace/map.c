@@ -89,3 +89,13 @@ void ts_map_free(struct ts_map *map)
 	ts_pool_free(&map->pool);
 	*map = (struct ts_map){ 0 };
 }
+
+struct ts_str ts_pair_text(struct ts_pool *pool, struct ts_str first, struct ts_str second)
+{
+	char *text = ts_pool_get(pool, sizeof(first.size) + first.size + second.size);
+
+	memcpy(text, &first.size, sizeof(first.size));
+	memcpy(text + sizeof(first.size), first.at, first.size);
+	memcpy(text + sizeof(first.size) + first.size, second.at, second.size);
+	return (struct ts_str){ text, sizeof(first.size) + first.size + second.size };
+}

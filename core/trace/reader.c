@@ -30,6 +30,8 @@ enum ts_read ts_reader_next(struct ts_reader *reader)
 
 	ts_pool_reset(&reader->pool);
 	reader->problems.count = 0;
+	reader->text = line;
+	reader->size = size;
 	reader->event.line = reader->line;
 	if (size > TS_LINE_MAX) {
 		ts_problem_add(&reader->problems, "parse_json", "the line is longer than %u MiB", TS_LINE_MAX >> 20);

@@ -10,6 +10,8 @@ struct ts_reader {
 	struct ts_pool pool;		/* what the last event points to */
 	uint64_t line;			/* number of the last line */
 	uint64_t offset;		/* where it begins in the (unpacked) file */
+	const char *text;		/* the line itself, until the next is read */
+	size_t size;
 	bool is_cut;			/* it had no '\n': the last line of the file */
 	struct ts_event event;
 	struct ts_problems problems;	/* what is wrong with the line */

@@ -1,0 +1,92 @@
+#include "core/out/format.h"
+
+#include "core/trace/scan.h"
+
+#include <string.h>
+
+struct ts_short ts_format_ns(uint64_t ns)
+{
+	struct ts_short out;
+
+	if (ns < 1000)
+		snprintf(out.text, sizeof(out.text), "%llu ns", (unsigned long long)ns);
+	else if (ns < 1000000)
+		snprintf(out.text, sizeof(out.text), "%.3f us", (double)ns / 1e3);
+	else if (ns < 1000000000)
+		snprintf(out.text, sizeof(out.text), "%.3f ms", (double)ns / 1e6);
+	else
+		snprintf(out.text, sizeof(out.text), "%.3f s", (double)ns / 1e9);
+	return out;
+}
+
+struct ts_short ts_format_bytes(uint64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	struct ts_short out;
+	double value = (double)bytes / 1024;
+	size_t unit = 0;
+
+	if (bytes < 1024) {
+		snprintf(out.text, sizeof(out.text), "%llu B", (unsigned long long)bytes);
+		return out;
+	}
+	for (; value >= 1024 && unit < 5; unit++)
+		value /= 1024;
+	snprintf(out.text, sizeof(out.text), "%.2f %s", value, units[unit]);
+	return out;
+}
+
+struct ts_short ts_format_share(uint64_t part, uint64_t whole)
+{
+	struct ts_short out = { "-" };
+
+	if (whole)
+		snprintf(out.text, sizeof(out.text), "%.1f %%", 100.0 * (double)part / (double)whole);
+	return out;
+}
+
+/* Bytes of the first `columns` characters; every character counts as one column. */
+static size_t bytes_of(struct ts_str name, size_t columns)
+{
+	size_t at = 0;
+
+	for (; at < name.size; at++)
+		if ((name.at[at] & 0xc0) != 0x80 && !columns--)
+			break;
+	return at;
+}
+
+static void print_part(FILE *out, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		/* U+0080 to U+009f steer terminals too. */
+		if (c == 0xc2 && i + 1 < size && (unsigned char)text[i + 1] < 0xa0)
+			i++, c = '?';
+		fputc(c < 0x20 || c == 0x7f ? '?' : c, out);
+	}
+}
+
+int ts_print_name(FILE *out, struct ts_str name, int width)
+{
+	size_t columns = 0, head, start;
+
+	if (!name.size)
+		name = (struct ts_str){ "(unnamed)", 9 };
+	if (ts_utf8_check(name.at, name.size) != name.size)
+		name = (struct ts_str){ "(name is not UTF-8)", 19 };
+	for (size_t i = 0; i < name.size; i++)
+		columns += (name.at[i] & 0xc0) != 0x80;
+	if (columns <= (size_t)width) {
+		print_part(out, name.at, name.size);
+		return (int)columns;
+	}
+	/* The ends tell more than the middle: the function's name, and its last template arguments. */
+	head = (size_t)width * 2 / 3;
+	print_part(out, name.at, bytes_of(name, head));
+	fputs("...", out);
+	start = bytes_of(name, columns - ((size_t)width - head - 3));
+	print_part(out, name.at + start, name.size - start);
+	return width;
+}

@@ -1,0 +1,91 @@
+#include "core/out/rank.h"
+#include "core/out/summary.h"
+
+#include "core/trace/scan.h"
+
+struct ts_lost_cause ts_lost_find(struct ts_str name)
+{
+	static const struct ts_lost_cause causes[] = {
+#define TS_LOST(name, variable, what) { #name, variable, what },
+#include "core/record/lost.def"
+#undef TS_LOST
+	};
+
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (ts_str_is(name, causes[i].name))
+			return causes[i];
+	return (struct ts_lost_cause){ "", "", "" };
+}
+
+size_t ts_no_device_reasons(const struct ts_summary *summary, const char **reasons, size_t max)
+{
+	struct ts_str why, backend = ts_summary_backend(summary, &why);
+	const char *all[6];
+	size_t count = 0;
+
+	if (ts_str_is(backend, "off"))
+		all[count++] = "device intervals were switched off (TSTRACE_DEVICE=off, or no backend worked)";
+	if (summary->untimed)
+		all[count++] = "device records came without usable times and are counted as untimed";
+	if (summary->outliers)
+		all[count++] = "all times of the device records are absurd and were left out";
+	if (!summary->terminal)
+		all[count++] = "the run was cut off before the device records were delivered";
+	if (!backend.size)
+		all[count++] = "the trace does not say which backend recorded the device";
+	if (!ts_str_is(backend, "off"))
+		all[count++] = "CUPTI delivered nothing: another profiler owns it, counters are not permitted, or the program "
+			       "ended before its work did";
+	for (size_t i = 0; i < count && i < max; i++)
+		reasons[i] = all[i];
+	return count < max ? count : max;
+}
+
+static uint64_t weigh_kernel(const void *context, size_t index)
+{
+	const struct ts_summary *summary = context;
+
+	return summary->kernels[index].device.total_ns;
+}
+
+static uint64_t weigh_api(const void *context, size_t index)
+{
+	const struct ts_summary *summary = context;
+
+	return summary->apis[index].host.total_ns;
+}
+
+const struct ts_live_stack *ts_live_stack_at(const struct ts_summary *summary, size_t number)
+{
+	return number < summary->live.stack_count ? &summary->live.by_stack[number] : &summary->live.no_stack;
+}
+
+static uint64_t weigh_peak(const void *context, size_t index)
+{
+	return ts_live_stack_at(context, index)->peak_bytes;
+}
+
+static uint64_t weigh_live(const void *context, size_t index)
+{
+	return ts_live_stack_at(context, index)->live_bytes;
+}
+
+size_t *ts_rank_kernels(const struct ts_summary *summary, size_t *count)
+{
+	return ts_rank(summary->kernel_names.count, weigh_kernel, summary, 0, count);
+}
+
+size_t *ts_rank_apis(const struct ts_summary *summary, size_t *count)
+{
+	return ts_rank(summary->api_names.count, weigh_api, summary, 0, count);
+}
+
+size_t *ts_rank_peak_stacks(const struct ts_summary *summary, size_t *count)
+{
+	return ts_rank(summary->live.stack_count + 1, weigh_peak, summary, 1, count);
+}
+
+size_t *ts_rank_live_stacks(const struct ts_summary *summary, size_t *count)
+{
+	return ts_rank(summary->live.stack_count + 1, weigh_live, summary, 1, count);
+}

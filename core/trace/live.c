@@ -1,0 +1,273 @@
+#include "core/trace/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Threads' events reach the file in the order in which rings are drained, so nearby lines may be out of order.  Changes
+ * wait in a heap of this many, by time, before they count. */
+#define WINDOW (1u << 17)
+
+/* A storage of which an allocation or, in another thread's earlier line, only the free was seen. */
+struct ts_live_entry {
+	struct ts_live_entry *next;
+	uint32_t hash, stack, kind, device;
+	uint64_t bytes, time;
+	bool is_alloc;
+	uint32_t key_size;
+	char key[];
+};
+
+struct ts_live_change {
+	uint64_t time, sequence, bytes;
+	uint32_t stack, kind, device;
+	bool is_alloc;
+};
+
+static uint32_t hash_key(const char *key, size_t size)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)key[i]) * 0x100000001b3u;
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+static void grow_buckets(struct ts_live *live)
+{
+	size_t count = live->bucket_count ? live->bucket_count * 2 : 1024;
+	struct ts_live_entry **buckets = ts_grow(NULL, count * sizeof(*buckets)), *entry, *next;
+
+	memset(buckets, 0, count * sizeof(*buckets));
+	for (size_t i = 0; i < live->bucket_count; i++)
+		for (entry = live->buckets[i]; entry; entry = next) {
+			next = entry->next;
+			entry->next = buckets[entry->hash & (count - 1)];
+			buckets[entry->hash & (count - 1)] = entry;
+		}
+	free(live->buckets);
+	live->buckets = buckets;
+	live->bucket_count = count;
+}
+
+/* Where the pointer to the entry is, or to where it would be put. */
+static struct ts_live_entry **find(struct ts_live *live, const char *key, size_t size, uint32_t hash)
+{
+	struct ts_live_entry **at = &live->buckets[hash & (live->bucket_count - 1)];
+
+	while (*at && ((*at)->hash != hash || (*at)->key_size != size || memcmp((*at)->key, key, size)))
+		at = &(*at)->next;
+	return at;
+}
+
+static struct ts_live_stack *stack_of(struct ts_live *live, uint32_t number)
+{
+	if (number == TS_MAP_NONE)
+		return &live->no_stack;
+	if (number >= live->stack_count) {
+		size_t count = live->stack_count ? live->stack_count : 64;
+
+		while (count <= number)
+			count *= 2;
+		live->by_stack = ts_grow(live->by_stack, count * sizeof(*live->by_stack));
+		memset(live->by_stack + live->stack_count, 0, (count - live->stack_count) * sizeof(*live->by_stack));
+		live->stack_count = count;
+	}
+	return &live->by_stack[number];
+}
+
+static bool change_group(struct ts_live_group *group, const struct ts_live_change *change)
+{
+	if (!change->is_alloc) {
+		group->frees++;
+		group->live_count--;
+		group->live_bytes -= change->bytes;
+		return false;
+	}
+	group->allocations++;
+	group->allocated_bytes += change->bytes;
+	group->live_count++;
+	group->live_bytes += change->bytes;
+	if (group->live_bytes <= group->peak_bytes)
+		return false;
+	group->peak_bytes = group->live_bytes;
+	group->peak_ns = change->time;
+	return true;
+}
+
+/* A stack's share of the peak is noted when the stack changes for the first time after the peak: no copy of all stacks
+ * at every new peak. */
+static void note_peak(const struct ts_live *live, struct ts_live_stack *stack)
+{
+	if (stack->epoch == live->epoch)
+		return;
+	stack->epoch = live->epoch;
+	stack->peak_bytes = stack->live_bytes;
+	stack->peak_count = stack->live_count;
+}
+
+static void apply(struct ts_live *live, const struct ts_live_change *change)
+{
+	struct ts_live_stack *stack = stack_of(live, change->stack);
+
+	if (change->time < live->last_ns)
+		live->disordered++;
+	else
+		live->last_ns = change->time;
+	note_peak(live, stack);
+	stack->live_bytes += change->is_alloc ? change->bytes : -change->bytes;
+	stack->live_count += change->is_alloc ? 1 : (uint64_t)-1;
+	change_group(&live->by_kind[change->kind], change);
+	change_group(&live->by_device[change->device], change);
+	if (change_group(&live->all, change))
+		live->epoch++;
+}
+
+static bool is_before(const struct ts_live_change *a, const struct ts_live_change *b)
+{
+	return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
+}
+
+static void pop(struct ts_live *live)
+{
+	struct ts_live_change first = live->heap[0], last = live->heap[--live->heap_count];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < live->heap_count) {
+		if (child + 1 < live->heap_count && is_before(&live->heap[child + 1], &live->heap[child]))
+			child++;
+		if (!is_before(&live->heap[child], &last))
+			break;
+		live->heap[at] = live->heap[child];
+		at = child;
+	}
+	live->heap[at] = last;
+	apply(live, &first);
+}
+
+static void push(struct ts_live *live, struct ts_live_change change)
+{
+	size_t at;
+
+	if (!live->heap)
+		live->heap = ts_grow(NULL, WINDOW * sizeof(*live->heap));
+	if (live->heap_count == WINDOW)
+		pop(live);
+	change.sequence = live->sequence++;
+	for (at = live->heap_count++; at && is_before(&change, &live->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		live->heap[at] = live->heap[(at - 1) / 2];
+	live->heap[at] = change;
+}
+
+static uint32_t group_number(struct ts_map *map, struct ts_live_group **groups, size_t *capacity, struct ts_str name)
+{
+	size_t before = map->count;
+	uint32_t number = ts_map_add(map, name);
+
+	if (number == before) {
+		*groups = ts_array_room(*groups, before, capacity, sizeof(**groups));
+		(*groups)[number] = (struct ts_live_group){ 0 };
+	}
+	return number;
+}
+
+static void count_flags(struct ts_live *live, const struct ts_ev_memory *memory)
+{
+	live->inferred_frees += memory->inferred;
+	live->restored += memory->restored;
+	if (memory->reset) {
+		live->reset_count++;
+		live->reset_bytes += memory->bytes;
+	}
+}
+
+static void push_change(struct ts_live *live, const struct ts_live_entry *alloc, uint64_t time, bool is_alloc)
+{
+	push(live, (struct ts_live_change){
+		.time = time,
+		.bytes = alloc->bytes,
+		.stack = alloc->stack,
+		.kind = alloc->kind,
+		.device = alloc->device,
+		.is_alloc = is_alloc,
+	});
+}
+
+void ts_live_add(struct ts_live *live, const struct ts_event *event, uint32_t stack)
+{
+	const struct ts_ev_memory *memory = &event->memory;
+	bool is_alloc = memory->action == TS_ACTION_ALLOC;
+	size_t size = memory->device.size + 1 + memory->storage_id.size;
+	struct ts_live_entry *entry = ts_grow(NULL, sizeof(*entry) + size), *other, **at;
+	struct ts_str kind = memory->memory_kind;
+
+	if (!kind.size)
+		kind = (struct ts_str){ "unknown", 7 };
+	count_flags(live, memory);
+	*entry = (struct ts_live_entry){
+		.stack = stack,
+		.bytes = memory->bytes,
+		.time = memory->timestamp_ns,
+		.is_alloc = is_alloc,
+		.key_size = (uint32_t)size,
+	};
+	memcpy(entry->key, memory->device.at, memory->device.size);
+	entry->key[memory->device.size] = '\0';
+	memcpy(entry->key + memory->device.size + 1, memory->storage_id.at, memory->storage_id.size);
+	entry->hash = hash_key(entry->key, size);
+	entry->kind = group_number(&live->kinds, &live->by_kind, &live->kind_capacity, kind);
+	entry->device = group_number(&live->devices, &live->by_device, &live->device_capacity, memory->device);
+	if (live->entry_count >= live->bucket_count)
+		grow_buckets(live);
+	at = find(live, entry->key, size, entry->hash);
+	if (*at && (*at)->is_alloc == is_alloc) {
+		free(entry);	/* one more name of a live storage, or a second free: no bytes come or go */
+		return;
+	}
+	if (!*at) {
+		*at = entry;
+		live->entry_count++;
+		if (is_alloc)
+			push_change(live, entry, entry->time, true);
+		return;
+	}
+	/* The pair is complete: what the allocation says counts for both.  A free that stands before its allocation has
+	 * waited until now. */
+	other = *at;
+	*at = other->next;
+	live->entry_count--;
+	if (is_alloc)
+		push_change(live, entry, entry->time, true);
+	push_change(live, is_alloc ? entry : other, is_alloc ? other->time : entry->time, false);
+	free(other);
+	free(entry);
+}
+
+void ts_live_finish(struct ts_live *live)
+{
+	while (live->heap_count)
+		pop(live);
+	for (size_t i = 0; i < live->stack_count; i++)
+		note_peak(live, &live->by_stack[i]);
+	note_peak(live, &live->no_stack);
+	for (size_t i = 0; i < live->bucket_count; i++)
+		for (const struct ts_live_entry *entry = live->buckets[i]; entry; entry = entry->next)
+			live->unpaired_frees += !entry->is_alloc;
+}
+
+void ts_live_free(struct ts_live *live)
+{
+	for (size_t i = 0; i < live->bucket_count; i++)
+		while (live->buckets[i]) {
+			struct ts_live_entry *next = live->buckets[i]->next;
+
+			free(live->buckets[i]);
+			live->buckets[i] = next;
+		}
+	free(live->buckets);
+	free(live->heap);
+	free(live->by_stack);
+	free(live->by_kind);
+	free(live->by_device);
+	ts_map_free(&live->kinds);
+	ts_map_free(&live->devices);
+}
