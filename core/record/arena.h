@@ -23,7 +23,9 @@ struct ts_entry {
 
 enum ts_stack_end { TS_STACK_WHOLE = 0, TS_STACK_TRUNCATED = 1, TS_STACK_NO_UNWIND_INFO = 2 };
 
-/* A frame in a stack entry: id of the module's entry << 40 | offset from the load base.  A frame
+/* A frame in a stack entry: id of the module's entry << 40 | offset from the load base.  The offset is that
+ * of the code itself: the last byte of the call instruction, or the interrupted instruction below a
+ * signal's frame.  Look it up as it is, subtract nothing.  A frame
  * whose code lies in no module (JIT, hand-made pages) is two words: TS_FRAME_RAW, then the address. */
 #define TS_FRAME_OFFSET_BITS 40
 #define TS_FRAME_RAW UINT64_MAX

@@ -1,0 +1,232 @@
+#include "core/record/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/log.h"
+
+#define PAGE 4096u
+#define ARENA_SPACE ((size_t)TS_ARENA_CHUNKS * TS_ARENA_CHUNK)
+
+struct ts_file *ts_file;
+
+static char path[4200];                 /* "": private memory */
+static uint64_t file_bytes;
+static unsigned char *arena;
+static uint64_t arena_mapped;
+static struct ts_ring *rings[TS_MAX_RINGS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t round_up(uint64_t bytes)
+{
+	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
+
+/* Reserve and map `bytes` more of the file, at `where` or anywhere; *offset is where they lie in it. */
+static void *extend(uint64_t bytes, void *where, uint64_t *offset)
+{
+	int fixed = where ? MAP_FIXED : 0, fd, error;
+	void *memory;
+
+	bytes = round_up(bytes);
+	*offset = file_bytes;
+	if (!path[0]) {
+		memory = mmap(where, bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | fixed, -1, 0);
+	} else {
+		fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0)
+			return NULL;
+		error = posix_fallocate(fd, (off_t)file_bytes, (off_t)bytes);
+		memory = error ? MAP_FAILED :
+				 mmap(where, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | fixed, fd,
+				      (off_t)file_bytes);
+		close(fd);
+	}
+	if (memory == MAP_FAILED)
+		return NULL;
+	file_bytes += bytes;
+	return memory;
+}
+
+static bool create(const char *folder)
+{
+	struct timespec now;
+	int fd, length;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	length = snprintf(path, sizeof(path), "%s/tstrace.%u.%d.%lx.ring", folder, (unsigned)getuid(), (int)getpid(),
+			  (unsigned long)now.tv_sec * 1000000000ul + (unsigned long)now.tv_nsec);
+	if (length < 0 || (size_t)length >= sizeof(path))
+		goto fail;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		goto fail;
+	close(fd);
+	return true;
+fail:
+	path[0] = '\0';
+	return false;
+}
+
+/* The header in `folder` (NULL: private memory). */
+static bool make_header(const char *folder)
+{
+	uint64_t offset;
+
+	file_bytes = 0;
+	path[0] = '\0';
+	if (folder && !create(folder))
+		return false;
+	ts_file = extend(sizeof(struct ts_file), NULL, &offset);
+	if (!ts_file && path[0]) {
+		unlink(path);
+		path[0] = '\0';
+	}
+	return ts_file != NULL;
+}
+
+static bool make_anywhere(const char *dir, const char *trace_path)
+{
+	char folder[4096];
+	char *slash;
+
+	if (dir && *dir)
+		return make_header(dir);
+	if (make_header("/dev/shm"))
+		return true;
+	snprintf(folder, sizeof(folder), "%s", trace_path);
+	slash = strrchr(folder, '/');
+	if (slash)
+		*slash = '\0';
+	return make_header(slash == folder ? "/" : slash ? folder : ".");
+}
+
+int ts_file_make(const char *dir, const char *trace_path, uint64_t ring_bytes, bool *recoverable)
+{
+	*recoverable = make_anywhere(dir, trace_path);
+	if (!*recoverable && !make_header(NULL))
+		return -ENOMEM;
+	arena = mmap(NULL, ARENA_SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (arena == MAP_FAILED) {
+		ts_file_unlink();
+		return -ENOMEM;
+	}
+	arena_mapped = 0;
+	memset(rings, 0, sizeof(rings));
+	ts_file->version = TS_FILE_VERSION;
+	ts_file->header_bytes = sizeof(struct ts_file);
+	ts_file->slots_per_ring = ring_bytes / TS_SLOT;
+	ts_file->pid = getpid();
+	snprintf(ts_file->trace_path, sizeof(ts_file->trace_path), "%s", trace_path);
+	atomic_thread_fence(memory_order_release);
+	ts_file->magic = TS_FILE_MAGIC;
+	return 0;
+}
+
+static void prepare_ring(struct ts_ring *ring, uint32_t thread, int tid, const char *name)
+{
+	ring->thread = thread;
+	ring->tid = tid;
+	ring->tail_seen = atomic_load(&ring->tail);
+	snprintf(ring->name, sizeof(ring->name), "%s", name);
+	atomic_store(&ring->busy, 0);
+	atomic_store_explicit(&ring->state, TS_RING_LIVE, memory_order_release);
+}
+
+static struct ts_ring *new_ring(void)
+{
+	uint32_t count = atomic_load(&ts_file->rings);
+	uint64_t slots = ts_file->slots_per_ring, offset;
+	struct ts_ring *ring;
+
+	if (count == TS_MAX_RINGS)
+		return NULL;
+	ring = extend(sizeof(struct ts_ring) + slots * TS_SLOT, NULL, &offset);
+	if (!ring)
+		return NULL;
+	ring->mask = (uint32_t)slots - 1;
+	rings[count] = ring;
+	atomic_store(&ts_file->ring_offset[count], offset);
+	atomic_store_explicit(&ts_file->rings, count + 1, memory_order_release);
+	return ring;
+}
+
+struct ts_ring *ts_file_ring(uint32_t thread, int tid, const char *name)
+{
+	struct ts_ring *ring = NULL;
+	uint32_t count;
+
+	pthread_mutex_lock(&lock);
+	count = atomic_load(&ts_file->rings);
+	for (uint32_t i = 0; i < count && !ring; i++) {
+		struct ts_ring *old = rings[i];
+
+		if (atomic_load(&old->state) == TS_RING_EXITED &&
+		    atomic_load(&old->tail) == atomic_load(&old->head))
+			ring = old;
+	}
+	if (!ring)
+		ring = new_ring();
+	if (ring)
+		prepare_ring(ring, thread, tid, name);
+	pthread_mutex_unlock(&lock);
+	return ring;
+}
+
+struct ts_ring *ts_file_ring_at(uint32_t i)
+{
+	return rings[i];
+}
+
+unsigned char *ts_file_arena(void)
+{
+	return arena;
+}
+
+int ts_file_arena_grow(uint64_t end)
+{
+	int result = 0;
+
+	pthread_mutex_lock(&lock);
+	while (arena_mapped < end && !result) {
+		uint32_t chunk = atomic_load(&ts_file->chunks);
+		uint64_t offset;
+
+		if (chunk == TS_ARENA_CHUNKS ||
+		    !extend(TS_ARENA_CHUNK, arena + arena_mapped, &offset)) {
+			result = -ENOSPC;
+			break;
+		}
+		arena_mapped += TS_ARENA_CHUNK;
+		atomic_store(&ts_file->chunk_offset[chunk], offset);
+		atomic_store_explicit(&ts_file->chunks, chunk + 1, memory_order_release);
+	}
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+void ts_file_unlink(void)
+{
+	if (path[0])
+		unlink(path);
+	path[0] = '\0';
+}
+
+const char *ts_file_path(void)
+{
+	return path;
+}
+
+void ts_file_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	ts_file = NULL;
+	path[0] = '\0';
+}
