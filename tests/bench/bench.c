@@ -1,8 +1,8 @@
 /* Runs the probes again and again, side by side, and prints for each target of the project what was
  * measured, what it is compared with, and whether the target is met.
  *   bench FOLDER LIBRARY     FOLDER holds the probes, LIBRARY is libtstrace.so
- * BENCH_LTTNG: a session records the peer's tracepoint (said by tests/bench/run).  Exit status: 0 when
- * all targets that could be measured are met, 1 when one is not, 2 when the bench itself failed. */
+ * BENCH_LTTNG: a session records the peer's tracepoint (said by tests/bench/run).  Exit status: 0
+ * when all targets that could be measured are met, 1 when one is not, 2 when the bench failed. */
 #include "tests/bench/bench.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@ static struct series {
 static const char *folder, *library;
 static int not_met, absent;
 
-/* --- samples ------------------------------------------------------------------------------------- */
+/* --- samples --- */
 static struct series *series_of(const char *key)
 {
 	for (int i = 0; i < KEYS; i++) {
@@ -71,7 +71,7 @@ static double value(const char *key)
 	return median(s->values, s->count);
 }
 
-/* --- running --------------------------------------------------------------------------------------- */
+/* --- running --- */
 
 /* Run a shell command and take its "key value" lines; what else it prints is not ours. */
 static int collect(const char *format, ...)
@@ -166,7 +166,7 @@ static int idle_leaves_something(void)
 	return system(command);
 }
 
-/* --- the table -------------------------------------------------------------------------------------- */
+/* --- the table --- */
 static void verdict(const char *id, const char *what, double measured, const char *against,
 		    double other, double ratio, double target)
 {
@@ -241,7 +241,7 @@ static void print_stacks(void)
 	versus("P5", "allocation, 2 threads", "alloc_2", "1 thread", "alloc", 1.2);
 }
 
-/* Events made by the traced probes, and lines of their traces: fewer lines, and nothing above counts. */
+/* Events that the traced probes made, and lines of their traces. */
 static void print_recorded(void)
 {
 	bool met = sum("made") > 0 && sum("recorded") >= sum("made");

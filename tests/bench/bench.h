@@ -1,6 +1,6 @@
-/* What the probes of the bench share.  A probe prints lines "key nanoseconds", one each round; bench.c
- * takes the median of a key over all rounds.  All figures of one key and those it is compared with come
- * from the same run, since only ratios inside one run are safe. */
+/* What the probes of the bench share.  A probe prints lines "key nanoseconds", one each round;
+ * bench.c takes the median of a key over all rounds.  All figures of one key and those it is
+ * compared with come from the same run, since only ratios inside one run are safe. */
 #ifndef TSTRACE_BENCH_H
 #define TSTRACE_BENCH_H
 
@@ -39,7 +39,7 @@ static inline double median(double *values, size_t count)
 
 /* libfloor.so: the least that any recorder does, a 64-byte record in a single-producer ring. */
 typedef void (*floor_event_fn)(uint64_t a, uint64_t b, uint64_t c);
-/* ... and what a plain recorder of stacks does: libunwind's unw_backtrace, interning, the record. */
+/* ... and what a plain recorder of stacks does: unw_backtrace, interning, the record. */
 typedef void (*floor_stack_fn)(uint64_t a);
 
 #endif

@@ -40,7 +40,7 @@ enum sim_activity_kind {
  * CLOCK_MONOTONIC and may lie in the future.  `correlation` is that of the outermost API call of
  * the submitting thread (runtime before driver), as with the real CUPTI.  For SIM_SYNC, SIM_MEMORY
  * and SIM_POOL start_ns is when it happened.  SIM_CONTEXT, SIM_STREAM: `address` is the handle,
- * memory_op 1 = just made, 2 = about to be destroyed.  SIM_EVENT: an event was recorded in a stream,
+ * memory_op 1: just made (what ends is seen by the call that ends it).  SIM_EVENT: an event was recorded in a stream,
  * `sync_event_id` is its id.  SIM_SYNC: `address` is the stream's handle where there is one. */
 struct sim_activity {
 	enum sim_activity_kind kind;
@@ -71,8 +71,8 @@ struct sim_observer {
 	void *user;
 	void (*api)(void *user, const struct sim_api *call);
 	void (*activity)(void *user, const struct sim_activity *work);
-	/* May be NULL.  graph node made or cloned: original node (0 when new), new node (both
-	 * CUgraphNode handles where tstrace_sim_id() exists, else ids), graph. */
+	/* May be NULL.  graph node made or cloned: CUgraphNode handles of the original node (0 when new)
+	 * and of the new one; id of the graph. */
 	void (*graph_node)(void *user, uint64_t original, uint64_t node, uint32_t graph_id);
 };
 
@@ -80,8 +80,7 @@ struct sim_observer {
 int tstrace_sim_observe(const struct sim_observer *observer);
 
 /* The id under which activities name a live handle.  Returns 0, or -1 when the handle is not known.
- * A driver without this function is asked cuCtxGetId() and cuStreamGetId(); a graph, an executable
- * graph and a node then stand for themselves. */
+ * A driver without this function is asked cuCtxGetId() and cuStreamGetId(), and knows no graphs. */
 enum sim_handle { SIM_ID_CONTEXT, SIM_ID_STREAM, SIM_ID_GRAPH, SIM_ID_GRAPH_EXEC, SIM_ID_GRAPH_NODE };
 int tstrace_sim_id(enum sim_handle what, const void *handle, uint64_t *id);
 

@@ -52,7 +52,7 @@ $B/sim/libcupti.so.%: $(call obj,$(wildcard tests/sim/cupti/*.c))
 	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,nodelete $^ -o $@
 
 # Its unit tests drive it through a fake driver.
-simcupti_tests := $B/unit/test_simcupti $B/unit/test_simcupti_faults
+simcupti_tests := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_simcupti*.c))
 $(simcupti_tests): $B/obj/tests/unit/simcupti_client.o | $B/unit/fake/libcuda.so.1 $B/sim/libcupti.so.13 $B/sim/libcupti.so.12
 $B/unit/fake/libcuda.so.1: $B/obj/tests/unit/fake_libcuda.o
 	@mkdir -p $(@D)

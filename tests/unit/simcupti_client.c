@@ -44,7 +44,7 @@ void load_cupti(const char *soname)
 #undef X
 }
 
-/* --- the client: buffers, and a copy of every record ------------------------------------------ */
+/* --- the client: buffers, and a copy of every record --- */
 size_t buffer_size = 16384;
 bool refuse_buffers;
 atomic_int requested, completed, empty;
@@ -112,7 +112,7 @@ uint64_t client_clock(void)
 	return now_ns() + CLOCK_SHIFT;
 }
 
-/* --- the driver ----------------------------------------------------------------------------------- */
+/* --- the driver --- */
 void report(const struct sim_activity *work)
 {
 	(*observer)->activity((*observer)->user, work);
@@ -145,7 +145,7 @@ void api(enum sim_domain domain, const char *name, uint32_t correlation, bool en
 	(*observer)->api((*observer)->user, &call);
 }
 
-/* --- fixtures --------------------------------------------------------------------------------------- */
+/* --- fixtures --- */
 int begin(void **state)
 {
 	(void)state;

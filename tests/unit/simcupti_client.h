@@ -1,5 +1,5 @@
-/* What the tests of the stand-in CUPTI share: a client of it that keeps every record, and the driver's
- * side of the observer interface. */
+/* What the tests of the stand-in CUPTI share: a client of it that keeps every record, and the
+ * driver's side of the observer interface. */
 #ifndef TSTRACE_TEST_SIMCUPTI_H
 #define TSTRACE_TEST_SIMCUPTI_H
 

@@ -1,7 +1,7 @@
 /* The stand-in CUPTI against the rules of the real one, driven through a fake driver. */
 #include "tests/unit/simcupti_client.h"
 
-/* --- layouts ------------------------------------------------------------------------------------------ */
+/* --- layouts --- */
 static void test_sizes(void **state)
 {
 	static const struct {
@@ -61,7 +61,7 @@ static void test_kernel_fields(void **state)
 	assert_in_range(old->end - old->start, 2900, 3100);
 }
 
-/* --- flushes ------------------------------------------------------------------------------------------ */
+/* --- flushes --- */
 static void test_flush_holds_back_running_work(void **state)
 {
 	CUpti_ActivityKernel10 *record;
@@ -181,7 +181,7 @@ static void test_one_buffer_for_all(void **state)
 	run_two_threads(false, 1);
 }
 
-/* --- what is enabled ------------------------------------------------------------------------------------ */
+/* --- what is enabled --- */
 static void test_only_enabled_kinds(void **state)
 {
 	struct sim_activity copy = { .kind = SIM_MEMCPY, .copy_kind = 1, .bytes = 64,
@@ -287,153 +287,6 @@ static void test_unified_memory_needs_its_counter(void **state)
 	assert_int_equal(record_count, 1);
 }
 
-/* --- API records, callbacks ------------------------------------------------------------------------------- */
-static struct {
-	int calls;
-	CUpti_CallbackDomain domain;
-	CUpti_CallbackId cbid;
-	CUpti_CallbackData api;
-	uint64_t kept;
-	CUpti_GraphData graph;
-} seen;
-
-static void callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data)
-{
-	assert_ptr_equal(user, &seen);
-	seen.calls++;
-	seen.domain = domain;
-	seen.cbid = cbid;
-	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-		seen.graph = *(CUpti_GraphData *)((const CUpti_ResourceData *)data)->resourceDescriptor;
-		return;
-	}
-	seen.api = *(const CUpti_CallbackData *)data;
-	if (seen.api.callbackSite == CUPTI_API_ENTER)
-		*seen.api.correlationData = 77;
-	else
-		seen.kept = *seen.api.correlationData;
-}
-
-static void test_callbacks(void **state)
-{
-	CUpti_SubscriberHandle handle;
-	const char *name;
-	uint32_t on;
-
-	(void)state;
-	memset(&seen, 0, sizeof(seen));
-	OK(p_cuptiSubscribe(&handle, callback, &seen));
-	api(SIM_RUNTIME, "cudaMalloc", 1, true);
-	api(SIM_RUNTIME, "cudaMalloc", 1, false);
-	assert_int_equal(seen.calls, 0);
-	OK(p_cuptiEnableCallback(1, handle, CUPTI_CB_DOMAIN_RUNTIME_API,
-				 CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000));
-	api(SIM_RUNTIME, "cudaMalloc", 2, true);
-	api(SIM_RUNTIME, "cudaMalloc", 2, false);
-	assert_int_equal(seen.calls, 0);
-	api(SIM_RUNTIME, "__cudaLaunchKernel", 3, true);
-	assert_int_equal(seen.calls, 1);
-	assert_int_equal(seen.cbid, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000);
-	assert_int_equal(seen.api.correlationId, 3);
-	assert_string_equal(seen.api.functionName, "__cudaLaunchKernel");
-	assert_string_equal(seen.api.symbolName, "_Z5saxpyPf");
-	assert_int_equal(seen.api.contextUid, 20);
-	api(SIM_DRIVER, "cuLaunchKernel", 4, true);
-	api(SIM_DRIVER, "cuLaunchKernel", 4, false);
-	assert_int_equal(seen.calls, 1);
-	api(SIM_RUNTIME, "__cudaLaunchKernel", 3, false);
-	assert_int_equal(seen.calls, 2);
-	assert_int_equal(seen.kept, 77);
-	OK(p_cuptiEnableDomain(1, handle, CUPTI_CB_DOMAIN_DRIVER_API));
-	api(SIM_DRIVER, "cuMemAlloc_v2", 5, true);
-	assert_int_equal(seen.cbid, CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2);
-	OK(p_cuptiGetCallbackState(&on, handle, CUPTI_CB_DOMAIN_DRIVER_API, seen.cbid));
-	assert_int_equal(on, 1);
-	OK(p_cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020,
-				  &name));
-	assert_string_equal(name, "cudaMalloc_v3020");
-	OK(p_cuptiUnsubscribe(handle));
-	api(SIM_DRIVER, "cuMemAlloc_v2", 5, false);
-	assert_int_equal(seen.calls, 3);
-	assert_int_equal(p_cuptiUnsubscribe(handle), CUPTI_ERROR_INVALID_PARAMETER);
-}
-
-static void test_graph_node_callbacks(void **state)
-{
-	CUpti_SubscriberHandle handle;
-	uint64_t id;
-
-	(void)state;
-	memset(&seen, 0, sizeof(seen));
-	OK(p_cuptiSubscribe(&handle, callback, &seen));
-	OK(p_cuptiEnableDomain(1, handle, CUPTI_CB_DOMAIN_RESOURCE));
-	(*observer)->graph_node((*observer)->user, 0, 100, 1);
-	assert_int_equal(seen.cbid, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
-	(*observer)->graph_node((*observer)->user, 100, 200, 2);
-	assert_int_equal(seen.cbid, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
-	OK(p_cuptiGetGraphNodeId(seen.graph.originalNode, &id));
-	assert_int_equal(id, 100);
-	OK(p_cuptiGetGraphNodeId(seen.graph.node, &id));
-	assert_int_equal(id, 200);
-	assert_int_equal(p_cuptiGetGraphNodeId(NULL, &id), CUPTI_ERROR_INVALID_PARAMETER);
-	assert_int_equal(p_cuptiGetContextId((CUcontext)3, &(uint32_t){ 0 }), CUPTI_ERROR_INVALID_CONTEXT);
-}
-
-static void test_api_records(void **state)
-{
-	CUpti_ActivityAPI *record;
-	CUpti_ActivityExternalCorrelation *external;
-	uint64_t last = 0;
-
-	(void)state;
-	start(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-	OK(p_cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 41));
-	OK(p_cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 42));
-	api(SIM_RUNTIME, "cudaMalloc", 1, true);
-	api(SIM_RUNTIME, "cudaMalloc", 1, false);
-	OK(p_cuptiActivityFlushAll(0));
-	/* no API kind on: an external id has no record to precede */
-	assert_int_equal(record_count, 0);
-	OK(p_cuptiActivityEnableRuntimeApi(CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, 1));
-	api(SIM_RUNTIME, "cudaMalloc", 2, true);
-	api(SIM_RUNTIME, "cudaMalloc", 2, false);
-	api(SIM_RUNTIME, "cudaFree", 3, true);
-	api(SIM_RUNTIME, "cudaFree", 3, false);
-	OK(p_cuptiActivityFlushAll(0));
-	assert_int_equal(record_count, 2);
-	external = (void *)records[0];
-	assert_int_equal(external->kind, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-	assert_int_equal(external->externalId, 42);
-	assert_int_equal(external->correlationId, 2);
-	record = (void *)records[1];
-	assert_int_equal(record->kind, CUPTI_ACTIVITY_KIND_RUNTIME);
-	assert_int_equal(record->cbid, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020);
-	assert_true(record->start && record->start <= record->end);
-	OK(p_cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last));
-	assert_int_equal(last, 42);
-	OK(p_cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, NULL));
-	assert_int_equal(p_cuptiActivityPopExternalCorrelationId(
-				 CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, NULL),
-			 CUPTI_ERROR_QUEUE_EMPTY);
-}
-
-static void test_second_subscriber(void **state)
-{
-	CUpti_SubscriberHandle first, second;
-	char other[64] = "";
-	CUpti_SubscriberParams mine = { .structSize = CUpti_SubscriberParams_STRUCT_SIZE,
-					.subscriberName = "one" };
-	CUpti_SubscriberParams params = { .structSize = CUpti_SubscriberParams_STRUCT_SIZE,
-					  .oldSubscriberName = other, .oldSubscriberSize = 64 };
-
-	(void)state;
-	OK(p_cuptiSubscribe_v2(&first, callback, &seen, &mine));
-	assert_int_equal(p_cuptiSubscribe_v2(&second, callback, &seen, &params), 39);
-	assert_string_equal(other, "CUPTI for one");
-	OK(p_cuptiUnsubscribe(first));
-	OK(p_cuptiSubscribe(&second, callback, &seen));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,9 +297,7 @@ int main(void)
 		CASE(test_one_buffer_for_all), CASE(test_only_enabled_kinds),
 		CASE(test_refused_kinds), CASE(test_one_context_only),
 		CASE(test_graph_nodes_share_correlation), CASE(test_graph_trace_hides_nodes),
-		CASE(test_unified_memory_needs_its_counter), CASE(test_callbacks),
-		CASE(test_graph_node_callbacks), CASE(test_api_records),
-		CASE(test_second_subscriber),
+		CASE(test_unified_memory_needs_its_counter),
 	};
 
 	find_folder();

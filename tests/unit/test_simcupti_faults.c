@@ -1,7 +1,8 @@
 /* The scripted faults of the stand-in CUPTI, and processes that lack a driver or end too early. */
 #include "tests/unit/simcupti_client.h"
 
-static void callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data)
+static void callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+		     const void *data)
 {
 	(void)user;
 	(void)domain;
@@ -15,7 +16,7 @@ static void start_with(const char *fault, const char *value)
 	start(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
-/* --- faults ------------------------------------------------------------------------------------------------- */
+/* --- faults --- */
 static void test_fault_subscribe(void **state)
 {
 	CUpti_SubscriberHandle handle;
@@ -242,7 +243,7 @@ static void test_child_of_fork_must_not_use_it(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
-/* --- processes that start afresh: this program run again with a mode as argument -------------- */
+/* --- processes that start afresh: this program run again with a mode as argument --- */
 static int rerun(const char *mode)
 {
 	char command[sizeof(folder) + 64];

@@ -121,7 +121,7 @@ CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext context, uint32
 	return CUPTI_SUCCESS;
 }
 
-/* --- attributes ------------------------------------------------------------------------------- */
+/* --- attributes --- */
 
 static struct attribute {
 	size_t size;            /* of the value; 0: not an attribute */
@@ -181,7 +181,7 @@ CUptiResult CUPTIAPI cuptiActivityGetAttribute(CUpti_ActivityAttribute which, si
 	return CUPTI_SUCCESS;
 }
 
-/* --- switches ------------------------------------------------------------------------------------ */
+/* --- switches --- */
 
 static CUptiResult set_switch(atomic_bool *which, bool on)
 {

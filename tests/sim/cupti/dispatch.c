@@ -61,6 +61,7 @@ static void enter(struct sim_thread *thread, const struct sim_api *edge)
 	if (sim_api_kind_on(edge->domain, frame->cbid))
 		frame->begin = sim_clock_now();
 	call_api(edge, frame);
+	sim_objects_end(edge);
 }
 
 static void leave(struct sim_thread *thread, const struct sim_api *edge)

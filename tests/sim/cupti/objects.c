@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NAMES 64                /* device names kept for the life of the process */
 
@@ -40,12 +41,6 @@ static void append_stream(const struct sim_activity *work)
 	sim_buffer_append(&record, sim_record_size(record.kind), NULL);
 }
 
-static bool same(const struct sim_activity *a, const struct sim_activity *b)
-{
-	return a->kind == b->kind && a->context_id == b->context_id &&
-	       (a->kind == SIM_CONTEXT || a->stream_id == b->stream_id);
-}
-
 static void remember(const struct sim_activity *work)
 {
 	struct live *entry = calloc(1, sizeof(*entry));
@@ -59,30 +54,43 @@ static void remember(const struct sim_activity *work)
 	pthread_mutex_unlock(&lock);
 }
 
-static void forget(const struct sim_activity *work)
+/* Take the object out of the list and copy it to `found`; a context by handle, a stream by both. */
+static bool forget(enum sim_activity_kind kind, const void *handle, struct sim_activity *found)
 {
+	bool known = false;
+
 	pthread_mutex_lock(&lock);
-	for (struct live **at = &live; *at; at = &(*at)->next) {
+	for (struct live **at = &live; *at && !known; at = &(*at)->next) {
 		struct live *entry = *at;
 
-		if (!same(&entry->work, work))
+		if (entry->work.kind != kind || entry->work.address != (uintptr_t)handle)
 			continue;
+		known = true;
+		*found = entry->work;
 		*at = entry->next;
 		free(entry);
 		break;
 	}
 	pthread_mutex_unlock(&lock);
+	return known;
+}
+
+static CUcontext context_of(uint32_t id)
+{
+	CUcontext context = NULL;
+
+	pthread_mutex_lock(&lock);
+	for (struct live *entry = live; entry; entry = entry->next)
+		if (entry->work.kind == SIM_CONTEXT && entry->work.context_id == id)
+			context = (CUcontext)(uintptr_t)entry->work.address;
+	pthread_mutex_unlock(&lock);
+	return context;
 }
 
 void sim_record_context(const struct sim_activity *work)
 {
 	CUpti_ResourceData data = { .context = (CUcontext)(uintptr_t)work->address };
 
-	if (work->memory_op == 2) {
-		sim_call_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, &data);
-		forget(work);
-		return;
-	}
 	remember(work);
 	if (sim_kind_on(CUPTI_ACTIVITY_KIND_CONTEXT, work->context_id))
 		append_context(work);
@@ -91,22 +99,47 @@ void sim_record_context(const struct sim_activity *work)
 
 void sim_record_stream(const struct sim_activity *work)
 {
-	CUpti_ResourceData data = { .resourceHandle.stream = (CUstream)(uintptr_t)work->address };
+	CUpti_ResourceData data = { .context = context_of(work->context_id),
+				    .resourceHandle.stream = (CUstream)(uintptr_t)work->address };
 
-	pthread_mutex_lock(&lock);
-	for (struct live *entry = live; entry; entry = entry->next)
-		if (entry->work.kind == SIM_CONTEXT && entry->work.context_id == work->context_id)
-			data.context = (CUcontext)(uintptr_t)entry->work.address;
-	pthread_mutex_unlock(&lock);
-	if (work->memory_op == 2) {
-		sim_call_resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, &data);
-		forget(work);
-		return;
-	}
 	remember(work);
 	if (sim_kind_on(CUPTI_ACTIVITY_KIND_STREAM, work->context_id))
 		append_stream(work);
 	sim_call_resource(CUPTI_CBID_RESOURCE_STREAM_CREATED, &data);
+}
+
+static void context_ends(CUcontext context)
+{
+	CUpti_ResourceData data = { .context = context };
+	struct sim_activity work;
+
+	if (forget(SIM_CONTEXT, context, &work))
+		sim_call_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, &data);
+}
+
+static void stream_ends(CUstream stream)
+{
+	CUpti_ResourceData data = { .resourceHandle.stream = stream };
+	struct sim_activity work;
+
+	if (!forget(SIM_STREAM, stream, &work))
+		return;
+	data.context = context_of(work.context_id);
+	sim_call_resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, &data);
+}
+
+/* Objects end while they are still usable: at the entry of the call that ends them.  A primary
+ * context that is only released may live on, so that its end is seen at its reset only. */
+void sim_objects_end(const struct sim_api *edge)
+{
+	if (edge->domain != SIM_DRIVER || !edge->params)
+		return;
+	if (!strcmp(edge->name, "cuStreamDestroy_v2"))
+		stream_ends(((const cuStreamDestroy_v2_params *)edge->params)->hStream);
+	else if (!strcmp(edge->name, "cuCtxDestroy_v2"))
+		context_ends(((const cuCtxDestroy_v2_params *)edge->params)->ctx);
+	else if (!strcmp(edge->name, "cuDevicePrimaryCtxReset_v2") && edge->context)
+		context_ends(edge->context);
 }
 
 void sim_record_live(CUpti_ActivityKind kind)
@@ -137,7 +170,7 @@ void sim_record_live(CUpti_ActivityKind kind)
 	}
 }
 
-/* --- devices ------------------------------------------------------------------------------------ */
+/* --- devices --- */
 
 static int attribute(CUdevice device, CUdevice_attribute what)
 {
@@ -207,7 +240,7 @@ void sim_record_devices(void)
 	thread->quiet = quiet;
 }
 
-/* --- ids ------------------------------------------------------------------------------------------ */
+/* --- ids --- */
 
 static bool ask_driver(enum sim_handle what, const void *handle, uint64_t *id)
 {
@@ -220,10 +253,8 @@ static bool ask_driver(enum sim_handle what, const void *handle, uint64_t *id)
 
 	if (sim_driver.id)
 		return !sim_driver.id(what, handle, id);
-	if (what > SIM_ID_STREAM) {
-		*id = (uintptr_t)handle;
-		return handle;
-	}
+	if (what > SIM_ID_STREAM)
+		return false;
 	*(void **)&get = dlsym(sim_driver.handle, names[what]);
 	thread->quiet = true;
 	known = get && !get(handle, &value);

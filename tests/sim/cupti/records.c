@@ -45,7 +45,7 @@ static void append(const void *record, const struct sim_stamp *stamp)
 	&(struct sim_stamp){ .start_at = offsetof(type, field), .end_at = SIM_NO_OFFSET, \
 			     .start = (work)->start_ns, .end = (work)->start_ns }
 
-/* --- faults that change what was done, not only its times --------------------------------------- */
+/* --- faults that change what was done, not only its times --- */
 #define STREAMS 64
 static pthread_mutex_t overlap_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -74,7 +74,7 @@ static void break_kernel(struct sim_activity *work)
 	pthread_mutex_unlock(&overlap_lock);
 }
 
-/* --- kinds --------------------------------------------------------------------------------------- */
+/* --- kinds --- */
 
 /* Graph ids of a node's record: none, and no record, while whole graphs are traced. */
 static bool hidden_by_graph(const struct sim_activity *work)
@@ -335,7 +335,7 @@ void sim_observe_activity(void *user, const struct sim_activity *work)
 	make[work->kind](work);
 }
 
-/* --- records that are not work ---------------------------------------------------------------------- */
+/* --- records that are not work --- */
 
 static void record_external(const struct sim_thread *thread, uint32_t correlation)
 {

@@ -20,7 +20,7 @@
 
 #define SIM_NO_OFFSET SIZE_MAX
 
-/* --- faults.c: what the environment asks to go wrong (README.md lists the variables) --------- */
+/* --- faults.c: what the environment asks to go wrong (README.md lists the variables) --- */
 struct sim_faults {
 #define SIM_FAULT(name, field, help) long field;
 #define SIM_FAULT_TEXT(name, field, help) const char *field;
@@ -33,7 +33,7 @@ CUptiResult sim_faults_enable(CUpti_ActivityKind kind);
 /* True for every n-th call with this counter; never when n <= 0. */
 bool sim_faults_every(long n, atomic_ulong *counter);
 
-/* --- state.c: the connection to the driver, what is enabled ----------------------------------- */
+/* --- state.c: the connection to the driver, what is enabled --- */
 struct sim_driver {
 	int (*observe)(const struct sim_observer *observer);
 	int (*id)(enum sim_handle what, const void *handle, uint64_t *id);      /* may be NULL */
@@ -55,7 +55,7 @@ bool sim_api_kind_on(enum sim_domain domain, uint32_t cbid);
 bool sim_uvm_counter_on(int counter);
 void sim_kinds_reset(void);
 
-/* --- thread.c: what CUPTI keeps for each thread of the program -------------------------------- */
+/* --- thread.c: what CUPTI keeps for each thread of the program --- */
 struct sim_frame {
 	uint32_t correlation;
 	enum sim_domain domain;
@@ -84,27 +84,27 @@ struct sim_thread *sim_thread(void);
 struct sim_thread *sim_threads(void);   /* head of the list of all */
 uint32_t sim_thread_id(void);           /* by cuptiSetThreadIdType() */
 
-/* --- clock.c: from the driver's CLOCK_MONOTONIC to the client's clock ------------------------- */
+/* --- clock.c: from the driver's CLOCK_MONOTONIC to the client's clock --- */
 void sim_clock_set(CUpti_TimestampCallbackFunc callback);      /* NULL: CLOCK_REALTIME */
 uint64_t sim_clock_now(void);           /* client's clock */
 uint64_t sim_monotonic_ns(void);
 void sim_clock_sample(void);            /* measure both clocks together */
 uint64_t sim_clock_convert(uint64_t monotonic_ns);
 
-/* --- names.c ----------------------------------------------------------------------------------- */
+/* --- names.c --- */
 /* Callback id of an exported function; 0 when the headers know no such one. */
 uint32_t sim_cbid(enum sim_domain domain, const char *function);
 const char *sim_cbid_name(CUpti_CallbackDomain domain, uint32_t cbid);
 uint32_t sim_cbid_limit(CUpti_CallbackDomain domain);
 
-/* --- dispatch.c: callbacks --------------------------------------------------------------------- */
+/* --- dispatch.c: callbacks --- */
 void sim_observe_api(void *user, const struct sim_api *call);
 void sim_observe_graph_node(void *user, uint64_t original, uint64_t node, uint32_t graph_id);
 void sim_call_resource(CUpti_CallbackIdResource cbid, const CUpti_ResourceData *data);
 void sim_call_sync(CUpti_CallbackIdSync cbid, void *context, uint64_t stream);
 void sim_subscriber_reset(void);
 
-/* --- records.c, objects.c ---------------------------------------------------------------------- */
+/* --- records.c, objects.c --- */
 void sim_observe_activity(void *user, const struct sim_activity *work);
 void sim_record_api(const struct sim_frame *frame, uint32_t result);
 void sim_record_overhead(CUpti_ActivityOverheadKind what, uint64_t begin, uint64_t end);
@@ -115,11 +115,12 @@ enum sim_support sim_record_support(uint32_t kind);
 void sim_record_context(const struct sim_activity *work);
 void sim_record_stream(const struct sim_activity *work);
 void sim_record_devices(void);
+void sim_objects_end(const struct sim_api *edge);       /* an API call that ends one begins */
 void sim_record_live(CUpti_ActivityKind kind);  /* contexts or streams that exist already */
 void sim_records_reset(void);
 extern atomic_bool sim_latency_on, sim_source_on, sim_event_time_on;
 
-/* --- buffers.c --------------------------------------------------------------------------------- */
+/* --- buffers.c --- */
 /* What of a record must be converted when it is delivered: offsets of its two times in the record
  * (SIM_NO_OFFSET: has none) and their values by the driver's clock. */
 struct sim_stamp {
@@ -151,7 +152,7 @@ size_t sim_buffers_dropped(void);       /* and start again at 0 */
 void sim_buffers_retire(bool forced);
 void sim_buffers_reset(void);
 
-/* --- deliver.c --------------------------------------------------------------------------------- */
+/* --- deliver.c --- */
 int sim_deliver_start(void);            /* start the worker thread, once; 0 or -errno */
 /* A buffer is full, or wanted by a flush.  Runs no client code. */
 void sim_deliver_queue(struct sim_buffer *buffer);

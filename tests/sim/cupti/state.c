@@ -104,7 +104,7 @@ void sim_disconnect(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* --- kinds -------------------------------------------------------------------------------------- */
+/* --- kinds --- */
 
 bool sim_kind_on(CUpti_ActivityKind kind, uint32_t context_id)
 {

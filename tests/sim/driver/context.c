@@ -70,6 +70,8 @@ static void report(struct context *ctx)
 	sim_fill_activity(&work, SIM_CONTEXT, NULL);
 	work.context_id = ctx->id;
 	work.device_id = (uint32_t)ctx->device;
+	work.address = (uintptr_t)ctx;
+	work.memory_op = 1;
 	work.start_ns = work.end_ns = sim_now();
 	sim_report(&work);
 }

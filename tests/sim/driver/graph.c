@@ -50,7 +50,7 @@ struct node *sim_node_add(struct graph *graph, CUgraphNodeType type, struct node
 		return NULL;
 	}
 	if (node)
-		sim_report_node(0, node->id, graph->id);
+		sim_report_node(0, (uintptr_t)node, graph->id);
 	return node;
 }
 
@@ -164,7 +164,7 @@ struct graph *sim_graph_clone(struct graph *from)
 		old->original_id = kept[n++];
 	for (struct node *twin = to ? to->nodes : NULL; twin; twin = twin->next) {
 		twin->original_id = twin->original ? twin->original->id : 0;
-		sim_report_node(twin->original_id, twin->id, to->id);
+		sim_report_node((uintptr_t)twin->original, (uintptr_t)twin, to->id);
 	}
 	free(twins);
 	free(kept);

@@ -95,6 +95,9 @@ CUresult sim_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, 
 	SIM_ALLOC_CHECK(s);
 	struct sim_activity work;
 	sim_fill_activity(&work, SIM_STREAM, s);
+	work.address = (uintptr_t)s;
+	work.memory_op = 1;
+	work.value = flags;
 	work.start_ns = work.end_ns = sim_now();
 	sim_report(&work);
 	*phStream = (CUstream)s;
