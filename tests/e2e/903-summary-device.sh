@@ -1,0 +1,97 @@
+# 4.12, 4.14, 7.09 and the order of memory events: busy time is a union, missing records are no idleness, units are right.
+B=$(cd "${B:-build}" && pwd) || exit 1
+T=${T:-$(mktemp -d)}
+cd "$T" || exit 1
+B=$B exec python3 - <<'PY'
+import json, os, subprocess
+B = os.environ["B"]
+
+META = dict(kind="meta", schema="candle-graph/trace/10", run_id="r", correlation_id="c", entrypoint="e", phase="infer",
+            timestamp="2026-01-01T00:00:00Z", capture_step=1, warmup_steps=0, device="cuda:0", timing_mode="host",
+            capture_contract=dict(measurement_scope="unknown", operations="partial", logical_memory="partial",
+                                  physical_memory="partial", device_timing="partial"), tags={})
+
+def interval(start, duration, stream="7", name="_Z3addPfS_", activity="kernel", device="cuda:0", **more):
+    return dict(kind="device_interval", span_id="s1", device=device, stream_id=stream, clock_id="monotonic", backend="cupti",
+                start_ns=start, duration_ns=duration, name=name, activity=activity, context=1, **more)
+
+def op(api, at, **more):
+    return dict(kind="op", span_id="s1", op_name=more.pop("op_name", api), inputs=[], shape=[], dtype="", device="cuda:0",
+                duration_ns=1000, timestamp_ns=at, input_dense_bytes=0, api=api, **more)
+
+def memory(action, at, storage, size, **more):
+    return dict(kind="memory", timestamp_ns=at, storage_id=storage, tensor_id=storage, span_id="s1", device="cuda:0",
+                bytes=size, action=action, dtype="u8", memory_kind=more.pop("memory_kind", "device"), **more)
+
+def run(events, terminal={}, meta={}, *options):
+    lines = [dict(META, **meta), dict(kind="span_start", id="s1", name="e", start_ns=0, span_kind="function", measured=True)]
+    lines += events + [dict(kind="span_end", id="s1", duration_ns=10**12)]
+    if terminal is not None:
+        lines.append(dict(kind="terminal", outcome="complete", timestamp_ns=10**12, **terminal))
+    data = "".join(json.dumps(l, separators=(",", ":"), ensure_ascii=False) + "\n" for l in lines).encode()
+    p = subprocess.run([B + "/tstrace", "summary", *(options or ["--json"]), "-"], input=data, capture_output=True, timeout=20)
+    assert p.returncode == 0 and not p.stderr, p.stderr
+    return json.loads(p.stdout) if not options else p.stdout.decode()
+
+ms = 10**6
+# 4.12 two streams, wholly and half overlapping
+found = run([interval(0, 100 * ms, "7"), interval(0, 100 * ms, "8")])["devices"][0]
+assert (found["busy_ns"], found["sum_of_durations_ns"]) == (100 * ms, 200 * ms), found
+found = run([interval(50 * ms, 100 * ms, "8"), interval(0, 100 * ms, "7")])["devices"][0]
+assert (found["busy_ns"], found["sum_of_durations_ns"], found["last_end_ns"] - found["first_start_ns"]) == (150 * ms, 200 * ms, 150 * ms)
+assert sorted(s["busy_ns"] for s in found["streams"]) == [100 * ms] * 2
+# out of order, touching, contained: still exact; another device stays apart; waiting is no work
+found = run([interval(10, 10), interval(0, 5), interval(5, 5), interval(2, 1), interval(0, 3, device="cuda:1"),
+             interval(0, 10**6, activity="sync", name="cudaStreamSynchronize")])["devices"]
+assert {d["device"]: d["busy_ns"] for d in found} == {"cuda:0": 20, "cuda:1": 3}, found
+
+# 4.14 launches and no device record
+launches = [op("cudaLaunchKernel", 1000 * i, op_name="_Z3addPfS_", grid=[1, 1, 1], block=[32, 1, 1]) for i in range(500)]
+found = run(launches, dict(backend="off", backend_reason="TSTRACE_DEVICE=off"))
+assert found["device_records_missing"] and found["launches"] == 500 and found["device_records_missing_reasons"]
+assert found["kernels"][0]["launches"] == 500 and found["kernels"][0]["name"] == "add(float*, float*)", found["kernels"]
+text = run(launches, {}, {}, "--rows", "5")
+assert "MISSING: 500 launches" in text and "100" not in text.split("Devices")[1].split("Memory")[0], text
+assert "idle" not in text.lower()
+assert not run([])["device_records_missing"]
+
+# 4.01 untimed and absurd times are counted and in no sum
+found = run([interval(0, 0), interval(1 << 63, 5), interval(100, 50), op("memcpy", 5, untimed=True)])
+assert found["untimed_device_records"] == 2 and found["losses"]["absurd_intervals"] == 1, found
+assert found["devices"][0]["busy_ns"] == 50
+
+# 7.09 one second is one second, one GiB is one GiB
+events = [interval(0, 10**9), memory("alloc", 5, "a", 1 << 30), memory("free", 50, "a", 1 << 30)]
+found = run(events)
+assert found["kernels"][0]["total_ns"] == 10**9 and found["memory"]["peak_bytes"] == 1 << 30
+text = run(events, {}, {}, "--rows", "9")
+assert "1.000 s" in text and "1.00 GiB" in text, text
+
+# memory: peak by time and not by line, leaks, resets, a free in an earlier line than its allocation
+events = [memory("alloc", 10, "a", 100, stack=1, frames=["1+0x10"], modules=[dict(id=1, path="/x/prog", build_id="ab")]),
+          memory("free", 30, "b", 1000), memory("alloc", 20, "b", 1000, stack=2, frames=["1+0x20", "0+0x7f00"]),
+          memory("alloc", 40, "c", 7, memory_kind="pinned", stack=1),
+          memory("alloc", 41, "d", 50), memory("free", 60, "d", 50, reset=True),
+          memory("free", 70, "never", 5),
+          op("cudaMalloc", 80, error=2, bytes=1 << 40, memory_kind="device", stack=2)]
+found = run(events, dict(unmatched_frees=3))["memory"]
+assert (found["peak_bytes"], found["peak_ns"]) == (1100, 20), found
+assert [(s["bytes"], s["frames"][0]["offset"]) for s in found["peak_stacks"]] == [(1000, "0x20"), (100, "0x10")]
+assert (found["live_at_end_bytes"], found["live_at_end_allocations"]) == (107, 2)
+assert [s["bytes"] for s in found["live_at_end_stacks"]] == [107]
+assert found["ended_by_reset"] == 1 and found["unpaired_frees"] == 1 and found["unmatched_frees"] == 3
+assert {k["kind"]: k["peak_bytes"] for k in found["by_kind"]} == {"device": 1100, "pinned": 7}
+assert found["failed_allocations"][0]["asked_bytes"] == 1 << 40 and found["failed_allocation_count"] == 1
+
+# losses come first, with the variable that would have avoided them; a simulated device is announced
+text = run([], dict(lost=dict(ring_full=12, strange=3)), dict(tags=dict(simulated="true")), "--rows", "3")
+assert text.index("Losses") < text.index("Kernels") and "12 ring_full" in text and "TSTRACE_BUFFER" in text, text
+assert "3 strange" in text and "SIMULATED" in text
+text = run([], None, {}, "--rows", "3")
+assert "PARTIAL" in text and "the run was cut off" in text
+# names: empty, huge, hostile
+names = ["", "x" * 100000, "a\x1b[31mred\nline", "_Z" + "9" * 50, "größe"]
+text = run([interval(i, 1, name=n) for i, n in enumerate(names)], {}, {}, "--rows", "9")
+assert "(unnamed)" in text and "\x1b" not in text and "größe" in text and max(map(len, text.splitlines())) < 250
+assert {k["raw_name"] for k in run([interval(i, 1, name=n) for i, n in enumerate(names)])["kernels"]} == set(names)
+PY
