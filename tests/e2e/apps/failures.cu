@@ -13,6 +13,7 @@ int main()
 	char host[16] = "", other[16];
 	int *p;
 	void *q = host;
+	cudaGraph_t graph;
 
 	CHECK(cudaMalloc(&p, 256));
 	show("too much memory", cudaMalloc(&q, (size_t)1 << 50));
@@ -30,7 +31,7 @@ int main()
 	show("empty grid", cudaPeekAtLastError());
 	show("not a kernel", cudaLaunchKernel((const void *)host, dim3(1), dim3(1), nullptr, 0, 0));
 	show("not a symbol", cudaMemcpyToSymbol((const void *)host, other, 4));
-	show("not capturing", cudaStreamEndCapture(cudaStreamPerThread, nullptr));
+	show("not capturing", cudaStreamEndCapture(cudaStreamPerThread, &graph));
 	show("after all that", cudaMemset(p, 0, 256));
 	CHECK(cudaDeviceSynchronize());
 	CHECK(cudaFree(p));

@@ -153,7 +153,12 @@ void rt_code_add(CUkernel kernel, CUfunction function, const char *name)
 	struct entry *e;
 
 	pthread_rwlock_wrlock(&lock);
-	if (!find(key)) {
+	e = find(key);
+	if (e && !e->module) {          /* an unloaded library's handle may come again */
+		drop(e);
+		e = NULL;
+	}
+	if (!e) {
 		e = add(key, HANDLE, NULL, name);
 		if (e) {
 			e->code.kernel = kernel;

@@ -119,6 +119,9 @@ static int kernel_node(const struct rt_driver *d, const struct cudaKernelNodePar
 	return r;
 }
 
+_Static_assert(sizeof(struct cudaMemAllocNodeParamsV2) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS_v2),
+	       "same layout");
+
 static int node_params(const struct rt_driver *d, const struct cudaGraphNodeParams *from,
 		       CUgraphNodeParams *to)
 {
@@ -156,7 +159,6 @@ static int node_params(const struct rt_driver *d, const struct cudaGraphNodePara
 		to->eventRecord.event = from->eventRecord.event;
 		return 0;
 	case cudaGraphNodeTypeMemAlloc:
-		_Static_assert(sizeof(to->alloc) == sizeof(from->alloc), "same layout");
 		memcpy(&to->alloc, &from->alloc, sizeof(to->alloc));
 		return 0;
 	case cudaGraphNodeTypeMemFree:
