@@ -57,3 +57,6 @@ $(simcupti_tests): $B/obj/tests/unit/simcupti_client.o | $B/unit/fake/libcuda.so
 $B/unit/fake/libcuda.so.1: $B/obj/tests/unit/fake_libcuda.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libcuda.so.1 $^ -o $@
+
+# Unit tests of the simulated driver open it beside themselves.
+$(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_simdrv_*.c)): | $B/sim/libcuda.so.1

@@ -68,6 +68,22 @@ static void drain(struct context *ctx)
 	}
 }
 
+static bool freeable(const struct alloc *alloc)
+{
+	switch (alloc->kind) {
+	case MEM_DEVICE:
+	case MEM_MANAGED:
+	case MEM_POOL:
+		return !alloc->freeing;
+	case MEM_EXTERNAL:
+		return !alloc->flags;   /* of an array: not the caller's */
+	case MEM_GRAPH:
+		return alloc->charged;  /* between its allocation and its free */
+	default:
+		return false;
+	}
+}
+
 CUresult sim_cuMemFree_v2(CUdeviceptr dptr)
 {
 	struct context *ctx;
@@ -81,9 +97,7 @@ CUresult sim_cuMemFree_v2(CUdeviceptr dptr)
 		return error;
 	for (int waited = 0;; waited = 1) {
 		struct alloc *alloc = sim_memory_find(dptr);
-		if (!alloc || alloc->address != dptr ||
-		    (alloc->kind != MEM_DEVICE && alloc->kind != MEM_MANAGED && alloc->kind != MEM_POOL &&
-		     alloc->kind != MEM_EXTERNAL))
+		if (!alloc || alloc->address != dptr || !freeable(alloc))
 			return CUDA_ERROR_INVALID_VALUE;
 		if (!waited) {          /* the lock was given back: look again */
 			drain(alloc->obj.ctx);
@@ -92,6 +106,8 @@ CUresult sim_cuMemFree_v2(CUdeviceptr dptr)
 		sim_report_memory(alloc, 2, NULL);
 		if (alloc->kind == MEM_POOL)
 			return sim_pool_give(alloc);
+		if (alloc->kind == MEM_GRAPH)
+			return sim_graph_free(alloc) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 		sim_memory_drop(alloc, alloc->kind == MEM_DEVICE);
 		return CUDA_SUCCESS;
 	}

@@ -169,7 +169,7 @@ CUresult sim_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 	if (error)
 		return error;
 	struct alloc *alloc = sim_memory_find(dptr);
-	if (!alloc || alloc->address != dptr || alloc->sync_memops ||
+	if (!alloc || alloc->address != dptr || alloc->freeing ||
 	    (alloc->kind != MEM_POOL && alloc->kind != MEM_GRAPH && alloc->kind != MEM_DEVICE))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_capturing(stream)) {
@@ -180,9 +180,12 @@ CUresult sim_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 		node->dptr = dptr;
 		return CUDA_SUCCESS;
 	}
+	if (alloc->kind == MEM_GRAPH && !alloc->charged)
+		return CUDA_ERROR_INVALID_VALUE;
 	struct op *op = sim_op_new(0);
 	SIM_ALLOC_CHECK(op);
 	sim_report_memory(alloc, 2, stream);
+	alloc->freeing = alloc->kind != MEM_GRAPH;      /* a second free must fail */
 	op->data = (void *)(uintptr_t)dptr;
 	op->run = run_free;
 	sim_submit(stream, op);

@@ -251,6 +251,7 @@ struct alloc {
 	void *extra;
 	bool arena;                     /* the bytes are the arena's */
 	bool sync_memops;
+	bool freeing;                   /* a free is on its stream */
 };
 /* New bytes that the driver backs; error as the API returns it. */
 CUresult sim_memory_new(size_t size, enum sim_memory kind, int device, struct context *owner,
