@@ -93,8 +93,17 @@ static int load(const struct rt_driver *d, struct module *m)
 	if (r)
 		return r;
 	for (struct entry *e = m->entries; e; e = e->sibling) {
-		if (e->managed && !d->cuLibraryGetManaged(&address, &size, m->library, e->name))
-			*e->managed = (void *)(uintptr_t)address;
+		struct entry *alias;
+
+		if (!e->managed || d->cuLibraryGetManaged(&address, &size, m->library, e->name))
+			continue;
+		*e->managed = (void *)(uintptr_t)address;
+		/* To host code the name of a managed variable is the memory itself, not the shadow. */
+		alias = add(*e->managed, VARIABLE, m, e->name);
+		if (alias) {
+			alias->managed = e->managed;
+			alias->size = e->size;
+		}
 	}
 	return 0;
 }
