@@ -19,7 +19,8 @@ struct pending {
 bool sim_initialised;
 static bool after_fork;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread struct sim_thread *self;
+/* One pointer: fits the surplus of static TLS, also when the driver is opened at run time. */
+static __thread struct sim_thread *self __attribute__((tls_model("initial-exec")));
 static pthread_key_t thread_key;
 static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
 static uint32_t next_correlation;
