@@ -53,7 +53,7 @@ $B/sim/libcupti.so.%: $(call obj,$(wildcard tests/sim/cupti/*.c))
 
 # Its unit tests drive it through a fake driver.
 simcupti_tests := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_simcupti*.c))
-$(simcupti_tests): $B/obj/tests/unit/simcupti_client.o | $B/unit/fake/libcuda.so.1 $B/sim/libcupti.so.13 $B/sim/libcupti.so.12
+$(simcupti_tests): $B/obj/tests/unit/simcupti_client.o | $B/unit/fake/libcuda.so.1 $B/sim/libcupti.so.13 $B/sim/libcupti.so.12 $B/sim/libcuda.so.1
 $B/unit/fake/libcuda.so.1: $B/obj/tests/unit/fake_libcuda.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libcuda.so.1 $^ -o $@

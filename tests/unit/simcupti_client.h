@@ -57,8 +57,9 @@ extern size_t buffer_size;
 extern bool refuse_buffers;
 extern atomic_int requested, completed, empty;
 extern pthread_t completer;             /* thread of the last completion */
-extern uint8_t records[512][256];
-extern unsigned record_count;
+extern uint8_t records[512][256];      /* the first of them */
+extern unsigned record_count;           /* all of them */
+extern uint8_t correlations[65536];     /* how often a kernel of this id came */
 void request(uint8_t **buffer, size_t *size, size_t *max_records);
 void complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 void *record_of(CUpti_ActivityKind kind, unsigned nth);         /* NULL: there are not so many */

@@ -181,6 +181,38 @@ static void test_one_buffer_for_all(void **state)
 	run_two_threads(false, 1);
 }
 
+#define WRITERS 4
+#define EACH 2000
+
+static void *submit(void *first)
+{
+	for (uint32_t i = 0; i < EACH; i++)
+		past_kernel((uint32_t)(uintptr_t)first + i);
+	return NULL;
+}
+
+/* Field case 4.09: threads fill and complete buffers at once. */
+static void test_threads_lose_nothing(void **state)
+{
+	pthread_t threads[WRITERS];
+
+	(void)state;
+	buffer_size = 2000;
+	memset(correlations, 0, sizeof(correlations));
+	start(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	for (uintptr_t i = 0; i < WRITERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, submit, (void *)(1 + i * EACH)), 0);
+	for (int i = 0; i < 50; i++)
+		OK(p_cuptiActivityFlushAll(i & 1));
+	for (int i = 0; i < WRITERS; i++)
+		pthread_join(threads[i], NULL);
+	OK(p_cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
+	assert_int_equal(record_count, WRITERS * EACH);
+	for (int i = 1; i <= WRITERS * EACH; i++)
+		assert_int_equal(correlations[i], 1);
+	assert_int_equal(requested, completed);
+}
+
 /* --- what is enabled --- */
 static void test_only_enabled_kinds(void **state)
 {
@@ -294,7 +326,8 @@ int main(void)
 		CASE(test_flush_holds_back_running_work), CASE(test_forced_flush_cuts_once),
 		CASE(test_completion_is_on_own_thread), CASE(test_full_buffers_come_without_flush),
 		CASE(test_no_buffer_means_dropped), CASE(test_buffer_per_thread),
-		CASE(test_one_buffer_for_all), CASE(test_only_enabled_kinds),
+		CASE(test_one_buffer_for_all),
+		CASE(test_threads_lose_nothing), CASE(test_only_enabled_kinds),
 		CASE(test_refused_kinds), CASE(test_one_context_only),
 		CASE(test_graph_nodes_share_correlation), CASE(test_graph_trace_hides_nodes),
 		CASE(test_unified_memory_needs_its_counter),
