@@ -131,6 +131,7 @@ struct ts_field {
 
 struct ts_table_info {
 	const char *name;
+	size_t size;			/* of the name */
 	const struct ts_field *fields;
 	unsigned count;
 	uint64_t required;		/* bits of the keys marked R */

@@ -52,7 +52,7 @@
 #undef TS_TABLE
 
 const struct ts_table_info ts_tables[TS_TABLES] = {
-#define TS_TABLE(table) { #table, fields_of_##table, TS_KEYS_##table, required_of_##table, own_of_##table },
+#define TS_TABLE(table) { #table, sizeof(#table) - 1, fields_of_##table, TS_KEYS_##table, required_of_##table, own_of_##table },
 #include "core/trace/fields.def"
 };
 

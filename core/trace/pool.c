@@ -35,7 +35,7 @@ void *ts_pool_get(struct ts_pool *pool, size_t size)
 {
 	void *memory;
 
-	size = (size + 7) & ~(size_t)7;
+	size = size ? (size + 7) & ~(size_t)7 : 8;
 	if (size > pool->left) {
 		size_t data = size > CHUNK ? size : CHUNK;
 		struct ts_pool_chunk *chunk = ts_grow(NULL, sizeof(*chunk) + data);
