@@ -2,17 +2,19 @@
 #ifndef TS_TEST_SIMDRV_H
 #define TS_TEST_SIMDRV_H
 
-#include <cuda.h>
-#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cuda.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static void *drv_lib;
 
@@ -23,7 +25,8 @@ static void *drv_open(void)
 	const char *dir = getenv("TS_SIM_DIR");
 	if (dir) {
 		snprintf(path, sizeof path, "%s/libcuda.so.1", dir);
-	} else if (readlink("/proc/self/exe", path, sizeof path - 64) > 0 && (slash = strrchr(path, '/'))) {
+	} else if (readlink("/proc/self/exe", path, sizeof path - 64) > 0 &&
+		   (slash = strrchr(path, '/'))) {
 		strcpy(slash, "/../sim/libcuda.so.1");
 	}
 	drv_lib = dlopen(path, RTLD_NOW);

@@ -6,15 +6,16 @@ static void lookups_all_resolve(void **state)
 	(void)state;
 	Dl_info info;
 	unsigned n = 0;
-#define LOOKUP(name, version, flags, symbol) do { \
-	void *fn = drv_get(#name, version, flags); \
-	if (!fn) \
-		fail_msg("%s@%d is not found", #name, version); \
-	assert_true(dladdr(fn, &info) && info.dli_sname); \
-	if (flags && strcmp(info.dli_sname, symbol)) \
-		fail_msg("%s@%d is %s", #name, version, info.dli_sname); \
-	n++; \
-} while (0);
+#define LOOKUP(name, version, flags, symbol)                                                       \
+	do {                                                                                       \
+		void *fn = drv_get(#name, version, flags);                                         \
+		if (!fn)                                                                           \
+			fail_msg("%s@%d is not found", #name, version);                            \
+		assert_true(dladdr(fn, &info) && info.dli_sname);                                  \
+		if (flags && strcmp(info.dli_sname, symbol))                                       \
+			fail_msg("%s@%d is %s", #name, version, info.dli_sname);                   \
+		n++;                                                                               \
+	} while (0);
 #include "simdrv_lookups.def"
 	assert_int_equal(n, 439);
 }
@@ -73,7 +74,8 @@ static void errors_of_handles(void **state)
 	assert_int_equal(D(cuStreamSynchronize)(stale), CUDA_ERROR_INVALID_HANDLE);
 	assert_int_equal(drv_launch((CUfunction)&p, NULL), CUDA_ERROR_INVALID_HANDLE);
 	CUcontext own, popped;
-	OK(((CUresult (*)(CUcontext *, unsigned, CUdevice))dlsym(drv_lib, "cuCtxCreate_v2"))(&own, 0, 0));
+	OK(((CUresult(*)(CUcontext *, unsigned, CUdevice))dlsym(drv_lib, "cuCtxCreate_v2"))(&own, 0,
+											    0));
 	OK(D(cuCtxPopCurrent)(&popped));
 	assert_ptr_equal(own, popped);
 	OK(D(cuCtxPushCurrent)(own));
@@ -100,7 +102,7 @@ static void time_passes(void **state)
 	assert_int_equal(D(cuEventElapsedTime)(&ms, a, b), CUDA_ERROR_NOT_READY);
 	OK(D(cuStreamSynchronize)(s));
 	OK(D(cuEventElapsedTime)(&ms, a, b));
-	assert_true(ms >= 19.99f && ms < 200.0f);       /* 1000 kernels of 20 us */
+	assert_true(ms >= 19.99f && ms < 200.0f); /* 1000 kernels of 20 us */
 	OK(D(cuStreamDestroy)(s));
 }
 
@@ -147,7 +149,7 @@ static void host_functions_in_order(void **state)
 	OK(D(cuMemAlloc)(&o.device, 16));
 	OK(D(cuMemHostAlloc)((void **)&o.pinned, 16, 0));
 	OK(D(cuLaunchHostFunc)(s, host_step, &o));
-	OK(D(cuMemcpyHtoDAsync)(o.device, o.pinned, 16, s));    /* must see what the function wrote */
+	OK(D(cuMemcpyHtoDAsync)(o.device, o.pinned, 16, s)); /* must see what the function wrote */
 	OK(D(cuEventRecord)(e, s));
 	assert_int_equal(D(cuEventQuery)(e), CUDA_ERROR_NOT_READY);
 	OK(D(cuStreamWaitEvent)(NULL, e, 0));
@@ -169,15 +171,26 @@ static void boxes_move(void **state)
 	for (int i = 0; i < 32; i++)
 		in[i / 8][i % 8] = (unsigned char)i;
 	OK(D(cuMemAllocPitch)(&p, &pitch, 8, 4, 4));
-	CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = 8, .WidthInBytes = 8,
-			   .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p, .dstPitch = pitch, .Height = 4};
+	CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+			   .srcHost = in,
+			   .srcPitch = 8,
+			   .WidthInBytes = 8,
+			   .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			   .dstDevice = p,
+			   .dstPitch = pitch,
+			   .Height = 4};
 	OK(D(cuMemcpy2D)(&c));
 	OK(D(cuMemcpyDtoH)(out, p + 2 * pitch, 8));
 	assert_memory_equal(out[0], in[2], 8);
 	const CUDA_ARRAY_DESCRIPTOR desc = {8, 4, CU_AD_FORMAT_UNSIGNED_INT8, 1};
 	OK(D(cuArrayCreate)(&array, &desc));
-	c = (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p, .srcPitch = pitch, .Height = 4,
-			    .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array, .WidthInBytes = 8};
+	c = (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+			    .srcDevice = p,
+			    .srcPitch = pitch,
+			    .Height = 4,
+			    .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+			    .dstArray = array,
+			    .WidthInBytes = 8};
 	OK(D(cuMemcpy2D)(&c));
 	memset(out, 0, sizeof out);
 	OK(D(cuMemcpyAtoH)(out, array, 0, 32));
@@ -196,10 +209,14 @@ int main(void)
 {
 	drv_open();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lookups_all_resolve), cmocka_unit_test(lookup_status),
-		cmocka_unit_test(errors_before_init), cmocka_unit_test(errors_of_handles),
-		cmocka_unit_test(time_passes), cmocka_unit_test(legacy_stream_waits),
-		cmocka_unit_test(host_functions_in_order), cmocka_unit_test(boxes_move),
+	    cmocka_unit_test(lookups_all_resolve),
+	    cmocka_unit_test(lookup_status),
+	    cmocka_unit_test(errors_before_init),
+	    cmocka_unit_test(errors_of_handles),
+	    cmocka_unit_test(time_passes),
+	    cmocka_unit_test(legacy_stream_waits),
+	    cmocka_unit_test(host_functions_in_order),
+	    cmocka_unit_test(boxes_move),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

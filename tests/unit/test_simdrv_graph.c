@@ -27,7 +27,8 @@ static void activity(void *user, const struct sim_activity *work)
 static void observe(struct seen *seen)
 {
 	int (*set)(const struct sim_observer *);
-	const struct sim_observer o = {.version = SIM_OBSERVER_VERSION, .user = seen, .activity = activity};
+	const struct sim_observer o = {
+	    .version = SIM_OBSERVER_VERSION, .user = seen, .activity = activity};
 	*(void **)&set = dlsym(drv_lib, "tstrace_sim_observe");
 	assert_int_equal(set(seen ? &o : NULL), 0);
 }
@@ -174,7 +175,8 @@ static void virtual_memory(void **state)
 	size_t size;
 	const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
 					  .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-	const CUmemAccessDesc rw = {{.type = CU_MEM_LOCATION_TYPE_DEVICE}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+	const CUmemAccessDesc rw = {{.type = CU_MEM_LOCATION_TYPE_DEVICE},
+				    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
 	unsigned value = 0;
 	drv_context();
 	OK(D(cuMemGetAllocationGranularity)(&size, &prop, 0));
@@ -187,7 +189,7 @@ static void virtual_memory(void **state)
 	OK(D(cuMemSetAccess)(a, size, &rw, 1));
 	OK(D(cuMemSetAccess)(b, size, &rw, 1));
 	OK(D(cuMemsetD32)(a, 0xfeed, 4));
-	OK(D(cuMemcpyDtoH)(&value, b + 12, 4));         /* the same bytes at two places */
+	OK(D(cuMemcpyDtoH)(&value, b + 12, 4)); /* the same bytes at two places */
 	assert_int_equal(value, 0xfeed);
 	assert_int_equal(D(cuMemAddressFree)(a, size), CUDA_ERROR_INVALID_VALUE);
 	OK(D(cuMemRelease)(h));
@@ -201,8 +203,9 @@ int main(void)
 {
 	drv_open();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(capture_across_streams), cmocka_unit_test(capture_errors),
-		cmocka_unit_test(memory_nodes), cmocka_unit_test(pools), cmocka_unit_test(virtual_memory),
+	    cmocka_unit_test(capture_across_streams), cmocka_unit_test(capture_errors),
+	    cmocka_unit_test(memory_nodes),	      cmocka_unit_test(pools),
+	    cmocka_unit_test(virtual_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* The simulated driver: its switches.  They are read when it is loaded, so that each test is a child. */
+/* The simulated driver: its switches.  They are read when it is loaded, so that each test is a
+ * child. */
 #include "simdrv.h"
 #include <pthread.h>
 #include <sys/wait.h>
@@ -19,7 +20,13 @@ static void in_child(const char *name, const char *value, void (*body)(void))
 	assert_int_equal(status, 0);
 }
 
-#define NEED(x) do { if (!(x)) { fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); _exit(1); } } while (0)
+#define NEED(x)                                                                                    \
+	do {                                                                                       \
+		if (!(x)) {                                                                        \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);                    \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
 
 static void body_faults(void)
 {
@@ -67,7 +74,7 @@ static void *taker(void *ctx)
 {
 	NEED(!D(cuCtxSetCurrent)(ctx));
 	usleep(50000);
-	NEED(!freed);           /* the other thread is still in its free */
+	NEED(!freed); /* the other thread is still in its free */
 	NEED(!D(cuMemAlloc)(&taken, 4096));
 	return NULL;
 }
@@ -106,6 +113,7 @@ static void reuse(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(faults), cmocka_unit_test(memory), cmocka_unit_test(reuse)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(faults), cmocka_unit_test(memory),
+					   cmocka_unit_test(reuse)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,8 +35,8 @@ CUresult sim_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int 
 	return device_alloc(dptr, bytesize, MEM_MANAGED, flags);
 }
 
-CUresult sim_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
-				unsigned int ElementSizeBytes)
+CUresult sim_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
+				size_t Height, unsigned int ElementSizeBytes)
 {
 	struct context *ctx;
 	CUresult error = sim_current_check(&ctx);
@@ -57,15 +57,8 @@ CUresult sim_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthI
 /* cuMemFree waits for the device, as the real one does. */
 static void drain(struct context *ctx)
 {
-	struct mark *mark = ctx && !ctx->dead ? sim_stream_mark(ctx->legacy) : NULL;
-	sim_mark_wait(mark);
-	sim_mark_drop(mark);
-	if (ctx && !ctx->dead && ctx->blocking_tail > sim_now()) {
-		uint64_t tail = ctx->blocking_tail;
-		sim_unlock();
-		sim_sleep_until(tail);
-		sim_lock();
-	}
+	if (ctx && !ctx->dead)
+		sim_context_wait(ctx);
 }
 
 static bool freeable(const struct alloc *alloc)
@@ -76,9 +69,9 @@ static bool freeable(const struct alloc *alloc)
 	case MEM_POOL:
 		return !alloc->freeing;
 	case MEM_EXTERNAL:
-		return !alloc->flags;   /* of an array: not the caller's */
+		return !alloc->flags; /* of an array: not the caller's */
 	case MEM_GRAPH:
-		return alloc->charged;  /* between its allocation and its free */
+		return alloc->charged; /* between its allocation and its free */
 	default:
 		return false;
 	}
@@ -99,7 +92,7 @@ CUresult sim_cuMemFree_v2(CUdeviceptr dptr)
 		struct alloc *alloc = sim_memory_find(dptr);
 		if (!alloc || alloc->address != dptr || !freeable(alloc))
 			return CUDA_ERROR_INVALID_VALUE;
-		if (!waited) {          /* the lock was given back: look again */
+		if (!waited) { /* the lock was given back: look again */
 			drain(alloc->obj.ctx);
 			continue;
 		}
@@ -119,8 +112,8 @@ CUresult sim_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 	CUresult error = sim_current_check(&ctx);
 	if (error)
 		return error;
-	const unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
-			       CU_MEMHOSTALLOC_WRITECOMBINED;
+	const unsigned known =
+	    CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
 	if (!pp || !bytesize || (Flags & ~known))
 		return CUDA_ERROR_INVALID_VALUE;
 	error = sim_capture_unsafe();
@@ -179,7 +172,8 @@ CUresult sim_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 		return error;
 	if (sim_memory_find_range((uintptr_t)p, bytesize))
 		return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-	struct alloc *alloc = sim_memory_name((uintptr_t)p, bytesize, MEM_REGISTERED, ctx->device, ctx);
+	struct alloc *alloc =
+	    sim_memory_name((uintptr_t)p, bytesize, MEM_REGISTERED, ctx->device, ctx);
 	SIM_ALLOC_CHECK(alloc);
 	alloc->flags = (Flags & CU_MEMHOSTREGISTER_PORTABLE) | CU_MEMHOSTALLOC_DEVICEMAP;
 	sim_report_memory(alloc, 1, NULL);

@@ -1,6 +1,7 @@
-/* Where device and pinned memory lies: address space reserved in large pieces, pages given back to the
- * system when nothing in them lives.  A freed address does not come back unless TSTRACE_SIM_REUSE says
- * so: use after free and mistaken identity then show in tests instead of hiding.
+/* Where device and pinned memory lies: address space reserved in large pieces, pages given back to
+ * the system when nothing in them lives.  A freed address does not come back unless
+ * TSTRACE_SIM_REUSE says so: use after free and mistaken identity then show in tests instead of
+ * hiding.
  *
  * Small blocks are cut from slabs of 2 MiB with a count of what lives in them; a large block is its
  * own slab.  Every slab begins on a 2 MiB border, so that a block finds its slab by its address. */
@@ -11,9 +12,9 @@
 
 #define SLAB ((size_t)2 << 20)
 #define ALIGN ((size_t)512)
-#define PIECE ((size_t)1 << 40)         /* address space taken at a time, if the system lets us */
-#define KEEP 16                         /* used-up pieces kept reserved, so that no address returns */
-#define STACK 4096                      /* freed blocks remembered for reuse */
+#define PIECE ((size_t)1 << 40) /* address space taken at a time, if the system lets us */
+#define KEEP 16			/* used-up pieces kept reserved, so that no address returns */
+#define STACK 4096		/* freed blocks remembered for reuse */
 
 struct slab {
 	uintptr_t address;
@@ -22,13 +23,13 @@ struct slab {
 };
 struct piece {
 	uintptr_t address;
-	size_t size, filled, live;      /* live: slabs with memory */
+	size_t size, filled, live; /* live: slabs with memory */
 	struct piece *next;
 };
-static struct piece *pieces;            /* newest first */
+static struct piece *pieces; /* newest first */
 static unsigned npieces;
-static struct slab *small;              /* where small blocks are cut now */
-static void *slabs;                     /* tree by address range */
+static struct slab *small; /* where small blocks are cut now */
+static void *slabs;	   /* tree by address range */
 
 static struct freed {
 	uintptr_t address;
@@ -158,7 +159,8 @@ static void really_give(uintptr_t address)
 
 static bool take_freed(size_t size, uintptr_t *address, size_t *capacity)
 {
-	if (offer.address && !offer.taken && offer.giver != sim_thread() && offer.capacity >= size) {
+	if (offer.address && !offer.taken && offer.giver != sim_thread() &&
+	    offer.capacity >= size) {
 		offer.taken = true;
 		*address = offer.address;
 		*capacity = offer.capacity;

@@ -45,7 +45,8 @@ static CUresult create(const CUDA_ARRAY3D_DESCRIPTOR *desc, struct array **out)
 	if (error)
 		return error;
 	size_t element = desc ? sim_format_size(desc->Format, desc->NumChannels) : 0, size;
-	if (!element || !desc->Width || (desc->Depth && !desc->Height && !(desc->Flags & CUDA_ARRAY3D_LAYERED)) ||
+	if (!element || !desc->Width ||
+	    (desc->Depth && !desc->Height && !(desc->Flags & CUDA_ARRAY3D_LAYERED)) ||
 	    __builtin_mul_overflow(desc->Width * element, at_least_one(desc->Height), &size) ||
 	    __builtin_mul_overflow(size, at_least_one(desc->Depth), &size))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -66,7 +67,7 @@ static CUresult create(const CUDA_ARRAY3D_DESCRIPTOR *desc, struct array **out)
 	array->size = size;
 	array->data = (unsigned char *)array->alloc->address;
 	array->device = ctx->device;
-	array->alloc->kind = MEM_EXTERNAL;      /* cuMemFree must not take it */
+	array->alloc->kind = MEM_EXTERNAL; /* cuMemFree must not take it */
 	array->alloc->flags = OBJ_ARRAY;
 	sim_report_memory(array->alloc, 1, NULL);
 	*out = array;
@@ -98,8 +99,10 @@ CUresult sim_cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAl
 	if (!pAllocateArray)
 		return CUDA_ERROR_INVALID_VALUE;
 	const CUDA_ARRAY3D_DESCRIPTOR desc = {
-		.Width = pAllocateArray->Width, .Height = pAllocateArray->Height,
-		.Format = pAllocateArray->Format, .NumChannels = pAllocateArray->NumChannels,
+	    .Width = pAllocateArray->Width,
+	    .Height = pAllocateArray->Height,
+	    .Format = pAllocateArray->Format,
+	    .NumChannels = pAllocateArray->NumChannels,
 	};
 	return sim_cuArray3DCreate_v2(pHandle, &desc);
 }
@@ -127,24 +130,26 @@ CUresult sim_cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CU
 	struct array *array = sim_object_get(hArray, OBJ_ARRAY);
 	if (!array || !pArrayDescriptor)
 		return array ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-	*pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){array->desc.Width, array->desc.Height, array->desc.Format,
-						    array->desc.NumChannels};
+	*pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){array->desc.Width, array->desc.Height,
+						    array->desc.Format, array->desc.NumChannels};
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUarray harray,
-					  CUdevice device)
+CUresult sim_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
+					  CUarray harray, CUdevice device)
 {
 	struct array *array = sim_object_get(harray, OBJ_ARRAY);
 	if (!array || !memoryRequirements)
 		return array ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
 	if (sim_device_check(device))
 		return CUDA_ERROR_INVALID_DEVICE;
-	*memoryRequirements = (CUDA_ARRAY_MEMORY_REQUIREMENTS){.size = array->size, .alignment = 512};
+	*memoryRequirements =
+	    (CUDA_ARRAY_MEMORY_REQUIREMENTS){.size = array->size, .alignment = 512};
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
+CUresult sim_cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
+				    const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
 				    unsigned int numMipmapLevels)
 {
 	struct context *ctx;
@@ -166,7 +171,8 @@ CUresult sim_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3
 		m->nlevels++;
 		desc.Width = at_least_one(desc.Width / 2);
 		desc.Height = desc.Height > 1 ? desc.Height / 2 : desc.Height;
-		desc.Depth = desc.Depth > 1 && !(desc.Flags & CUDA_ARRAY3D_LAYERED) ? desc.Depth / 2 : desc.Depth;
+		desc.Depth = desc.Depth > 1 && !(desc.Flags & CUDA_ARRAY3D_LAYERED) ? desc.Depth / 2
+										    : desc.Depth;
 	}
 	if (!m->levels || error) {
 		sim_cuMipmappedArrayDestroy((CUmipmappedArray)m);
@@ -176,7 +182,8 @@ CUresult sim_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray, unsigned int level)
+CUresult sim_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray,
+				      unsigned int level)
 {
 	struct mipmap *m = sim_object_get(hMipmappedArray, OBJ_MIPMAP);
 	if (!m)

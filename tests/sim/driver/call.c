@@ -29,7 +29,7 @@ static uint32_t next_correlation;
 static struct observer_slot {
 	struct sim_observer observer;
 	struct observer_slot *older;
-} *observer_slot;
+} * observer_slot;
 
 void sim_lock(void)
 {
@@ -81,7 +81,7 @@ struct sim_thread *sim_thread(void)
 	pthread_once(&thread_once, make_key);
 	self = calloc(1, sizeof *self);
 	if (!self)
-		abort();        /* a process that cannot have 100 bytes more */
+		abort(); /* a process that cannot have 100 bytes more */
 	self->tid = (uint32_t)syscall(SYS_gettid);
 	pthread_setspecific(thread_key, self);
 	return self;
@@ -96,7 +96,8 @@ uint64_t sim_now(void)
 
 void sim_sleep_until(uint64_t ns)
 {
-	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u),
+			     .tv_nsec = (long)(ns % 1000000000u)};
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL))
 		;
 }
@@ -155,7 +156,8 @@ void sim_report_node(uint64_t original, uint64_t node, uint32_t graph)
 {
 	struct pending *item = observer() ? pend() : NULL;
 	if (item)
-		*item = (struct pending){.is_node = true, .original = original, .node = node, .graph = graph};
+		*item = (struct pending){
+		    .is_node = true, .original = original, .node = node, .graph = graph};
 }
 
 void sim_deliver(void)
@@ -194,8 +196,15 @@ static void tell(enum sim_domain domain, bool enter, const char *name, uint32_t 
 	uint32_t id = ctx ? ctx->id : 0;
 	sim_unlock();
 	const struct sim_api call = {
-		.domain = domain, .enter = enter, .name = name, .correlation = correlation,
-		.params = params, .result = result, .context = ctx, .context_id = id, .symbol = symbol,
+	    .domain = domain,
+	    .enter = enter,
+	    .name = name,
+	    .correlation = correlation,
+	    .params = params,
+	    .result = result,
+	    .context = ctx,
+	    .context_id = id,
+	    .symbol = symbol,
 	};
 	o->api(o->user, &call);
 }
@@ -240,7 +249,8 @@ bool sim_begin(struct sim_call *call)
 		call->symbol = f ? f->name : NULL;
 		sim_unlock();
 	}
-	call->correlation = tstrace_sim_enter(SIM_DRIVER, call->entry->name, call->params, call->symbol);
+	call->correlation =
+	    tstrace_sim_enter(SIM_DRIVER, call->entry->name, call->params, call->symbol);
 	call->outer_per_thread = thread->per_thread;
 	thread->per_thread = call->per_thread;
 	sim_lock();
@@ -262,10 +272,11 @@ CUresult sim_end(struct sim_call *call)
 	sim_unlock();
 	sim_thread()->per_thread = call->outer_per_thread;
 	sim_deliver();
-	tstrace_sim_leave(SIM_DRIVER, call->entry->name, call->correlation, call->params, call->symbol,
-			  call->result);
+	tstrace_sim_leave(SIM_DRIVER, call->entry->name, call->correlation, call->params,
+			  call->symbol, call->result);
 	if (sim_config.log)
-		fprintf(stderr, "simulated CUDA driver: %s = %d\n", call->entry->name, (int)call->result);
+		fprintf(stderr, "simulated CUDA driver: %s = %d\n", call->entry->name,
+			(int)call->result);
 	return call->result;
 }
 

@@ -1,9 +1,10 @@
-/* Stream capture: operations of a capturing stream become nodes; events carry a capture to others. */
+/* Stream capture: operations of a capturing stream become nodes; events carry a capture to others.
+ */
 #include "sim.h"
 #include <stdlib.h>
 #include <string.h>
 
-static struct capture *captures;        /* going on */
+static struct capture *captures; /* going on */
 static uint64_t next_id = 1;
 
 bool sim_capturing(const struct stream *stream)
@@ -13,8 +14,9 @@ bool sim_capturing(const struct stream *stream)
 
 CUresult sim_capture_check(struct stream *stream)
 {
-	return stream->capture && stream->capture->status == CU_STREAM_CAPTURE_STATUS_INVALIDATED ?
-	       CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+	return stream->capture && stream->capture->status == CU_STREAM_CAPTURE_STATUS_INVALIDATED
+		   ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+		   : CUDA_SUCCESS;
 }
 
 void sim_capture_invalidate(struct stream *stream)
@@ -260,10 +262,12 @@ CUresult sim_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 	}
 	if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED && c->thread != sim_thread())
 		return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-	error = c->status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? joined(c) : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	error = c->status == CU_STREAM_CAPTURE_STATUS_ACTIVE
+		    ? joined(c)
+		    : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	struct graph *graph = c->graph;
 	if (!error)
-		c->graph = NULL;        /* the caller's from here on */
+		c->graph = NULL; /* the caller's from here on */
 	sim_capture_leave(s);
 	if (phGraph)
 		*phGraph = error ? NULL : (CUgraph)graph;

@@ -1,6 +1,6 @@
 /* Modules and libraries.  Any kernel name exists: functions are made on demand. */
-#include "sim.h"
 #include "code.h"
+#include "sim.h"
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,9 +33,12 @@ static struct function *find_function(struct module *m, const char *name, CUresu
 	if (found)
 		return (*found)->data;
 	struct named *entry = interned ? malloc(sizeof *entry) : NULL;
-	struct function *f = entry ? sim_object_new(m->obj.type == OBJ_LIBRARY ? OBJ_KERNEL : OBJ_FUNCTION,
-						    sizeof *f, NULL) : NULL;
-	if (!f || !((entry->name = interned), (entry->data = f), tsearch(entry, &m->functions, by_name))) {
+	struct function *f =
+	    entry ? sim_object_new(m->obj.type == OBJ_LIBRARY ? OBJ_KERNEL : OBJ_FUNCTION,
+				   sizeof *f, NULL)
+		  : NULL;
+	if (!f || !((entry->name = interned), (entry->data = f),
+		    tsearch(entry, &m->functions, by_name))) {
 		free(entry);
 		*error = CUDA_ERROR_OUT_OF_MEMORY;
 		return NULL;
@@ -81,7 +84,8 @@ void sim_module_destroy(struct module *m)
 }
 
 /* A __device__ variable; its memory is the device's and zeroed. */
-static CUresult find_global(struct module *m, const char *name, CUdeviceptr *dptr, size_t *bytes, bool managed)
+static CUresult find_global(struct module *m, const char *name, CUdeviceptr *dptr, size_t *bytes,
+			    bool managed)
 {
 	struct context *ctx;
 	CUresult error = sim_current_check(&ctx);
@@ -99,7 +103,8 @@ static CUresult find_global(struct module *m, const char *name, CUdeviceptr *dpt
 			return CUDA_ERROR_NOT_FOUND;
 		struct named *entry = malloc(sizeof *entry);
 		SIM_ALLOC_CHECK(entry);
-		error = sim_memory_new(size, managed ? MEM_MANAGED : MEM_GLOBAL, ctx->device, NULL, &alloc);
+		error = sim_memory_new(size, managed ? MEM_MANAGED : MEM_GLOBAL, ctx->device, NULL,
+				       &alloc);
 		if (error) {
 			free(entry);
 			return error;
@@ -235,10 +240,10 @@ CUresult sim_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_optio
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions,
-				   void **jitOptionsValues, unsigned int numJitOptions,
-				   CUlibraryOption *libraryOptions, void **libraryOptionValues,
-				   unsigned int numLibraryOptions)
+CUresult sim_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
+				   CUjit_option *jitOptions, void **jitOptionsValues,
+				   unsigned int numJitOptions, CUlibraryOption *libraryOptions,
+				   void **libraryOptionValues, unsigned int numLibraryOptions)
 {
 	void *data;
 	if (!library || !fileName)
@@ -295,13 +300,15 @@ CUresult sim_cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+CUresult sim_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+				const char *name)
 {
 	struct module *m = sim_object_get(library, OBJ_LIBRARY);
 	return m ? find_global(m, name, dptr, bytes, false) : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult sim_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+CUresult sim_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+				 const char *name)
 {
 	struct module *m = sim_object_get(library, OBJ_LIBRARY);
 	return m ? find_global(m, name, dptr, bytes, true) : CUDA_ERROR_INVALID_HANDLE;

@@ -5,27 +5,27 @@
 #include "sim.h"
 
 struct named {
-	const char *name;       /* interned; first, so that a tree can compare by it */
+	const char *name; /* interned; first, so that a tree can compare by it */
 	void *data;
 };
 
-/* Sizes of the variables of an ELF inside a fat binary; bounded = false: the container is unreadable
- * (compressed, PTX only), every name is given the default size. */
+/* Sizes of the variables of an ELF inside a fat binary; bounded = false: the container is
+ * unreadable (compressed, PTX only), every name is given the default size. */
 struct symbols {
 	void *tree;
 	bool readable;
 };
 void sim_symbols_read(struct symbols *symbols, const void *image);
-size_t sim_symbols_size(const struct symbols *symbols, const char *name);       /* 0: no such variable */
+size_t sim_symbols_size(const struct symbols *symbols, const char *name); /* 0: no such variable */
 void sim_symbols_free(struct symbols *symbols);
 
 struct module {
 	struct object obj;
-	void *functions, *globals;      /* trees of struct named */
+	void *functions, *globals; /* trees of struct named */
 	unsigned nfunctions;
 	struct symbols symbols;
-	struct module *as_module;       /* of a library */
-	struct module *library;         /* of a module that is a library's */
+	struct module *as_module; /* of a library */
+	struct module *library;	  /* of a module that is a library's */
 };
 void sim_module_destroy(struct module *module);
 void sim_function_defaults(struct function *function);

@@ -10,18 +10,25 @@
  *   COPY_GBPS=x          copy rate in 10^9 bytes a second (12), after COPY_NS=n (1500)
  *   FAIL=name:n=code,... the n-th call (from 1; *: each call) of the exported symbol `name` returns
  *                        `code` and does nothing
- *   REUSE=mode           never (default): a freed address does not come back; lifo: it is handed out
- *                        next; handshake: cuMemFree returns only when another thread was given the
- *                        address, or after HANDSHAKE_MS (1000)
- *   GLOBAL_SIZE=bytes    size of a __device__ variable whose symbol table cannot be read (65536) */
+ *   REUSE=mode           never (default): a freed address does not come back; lifo: it is handed
+ * out next; handshake: cuMemFree returns only when another thread was given the address, or after
+ * HANDSHAKE_MS (1000) GLOBAL_SIZE=bytes    size of a __device__ variable whose symbol table cannot
+ * be read (65536) */
 #include "sim.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct sim_config sim_config = {
-	.devices = 1, .driver_version = 13000, .cc_major = 9, .memory = 16ull << 30, .kernel_ns = 20000,
-	.copy_base_ns = 1500, .copy_bytes_per_ns = 12, .handshake_ns = 1000000000, .global_size = 65536,
+    .devices = 1,
+    .driver_version = 13000,
+    .cc_major = 9,
+    .memory = 16ull << 30,
+    .kernel_ns = 20000,
+    .copy_base_ns = 1500,
+    .copy_bytes_per_ns = 12,
+    .handshake_ns = 1000000000,
+    .global_size = 65536,
 };
 
 static const char *variable(const char *name)
@@ -34,7 +41,8 @@ static const char *variable(const char *name)
 
 static void complain(const char *name, const char *value)
 {
-	fprintf(stderr, "simulated CUDA driver: TSTRACE_SIM_%s=%s is not understood, ignored\n", name, value);
+	fprintf(stderr, "simulated CUDA driver: TSTRACE_SIM_%s=%s is not understood, ignored\n",
+		name, value);
 }
 
 static uint64_t number(const char *name, uint64_t otherwise, uint64_t max)
@@ -45,9 +53,21 @@ static uint64_t number(const char *name, uint64_t otherwise, uint64_t max)
 	char *end;
 	uint64_t n = strtoull(value, &end, 0);
 	switch (*end) {
-	case 'K': case 'k': n <<= 10; end++; break;
-	case 'M': case 'm': n <<= 20; end++; break;
-	case 'G': case 'g': n <<= 30; end++; break;
+	case 'K':
+	case 'k':
+		n <<= 10;
+		end++;
+		break;
+	case 'M':
+	case 'm':
+		n <<= 20;
+		end++;
+		break;
+	case 'G':
+	case 'g':
+		n <<= 30;
+		end++;
+		break;
 	}
 	if (end == value || *end || *value == '-' || n > max) {
 		complain(name, value);
@@ -59,7 +79,8 @@ static uint64_t number(const char *name, uint64_t otherwise, uint64_t max)
 static struct sim_entry *find_entry(const char *name, size_t length)
 {
 	for (unsigned i = 0; i < sim_nentries; i++)
-		if (strlen(sim_entries[i].name) == length && !memcmp(sim_entries[i].name, name, length))
+		if (strlen(sim_entries[i].name) == length &&
+		    !memcmp(sim_entries[i].name, name, length))
 			return &sim_entries[i];
 	return NULL;
 }
@@ -117,9 +138,17 @@ static void read_numbers(void)
 __attribute__((constructor)) static void configure(void)
 {
 	static const char *const early[] = {
-		"cuInit", "cuDriverGetVersion", "cuGetProcAddress", "cuGetProcAddress_v2", "cuGetErrorName",
-		"cuGetErrorString", "cuGetExportTable", "cuThreadExchangeStreamCaptureMode",
-		"cuProfilerInitialize", "cuLogsRegisterCallback", "cuLogsUnregisterCallback",
+	    "cuInit",
+	    "cuDriverGetVersion",
+	    "cuGetProcAddress",
+	    "cuGetProcAddress_v2",
+	    "cuGetErrorName",
+	    "cuGetErrorString",
+	    "cuGetExportTable",
+	    "cuThreadExchangeStreamCaptureMode",
+	    "cuProfilerInitialize",
+	    "cuLogsRegisterCallback",
+	    "cuLogsUnregisterCallback",
 	};
 	for (size_t i = 0; i < sizeof early / sizeof *early; i++) {
 		struct sim_entry *entry = find_entry(early[i], strlen(early[i]));
@@ -129,7 +158,8 @@ __attribute__((constructor)) static void configure(void)
 	read_numbers();
 	const char *value = variable("CC");
 	char tail;
-	if (value && sscanf(value, "%d.%d%c", &sim_config.cc_major, &sim_config.cc_minor, &tail) != 2)
+	if (value &&
+	    sscanf(value, "%d.%d%c", &sim_config.cc_major, &sim_config.cc_minor, &tail) != 2)
 		complain("CC", value);
 	value = variable("COPY_GBPS");
 	if (value && (sscanf(value, "%lf%c", &sim_config.copy_bytes_per_ns, &tail) != 1 ||

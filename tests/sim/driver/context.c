@@ -116,7 +116,7 @@ static struct context *create(int device, unsigned flags, bool primary)
 static void kill_context(struct context *ctx)
 {
 	ctx->refs++;
-	sim_stream_wait(ctx->legacy);
+	sim_context_wait(ctx);
 	if (!ctx->dead) {
 		ctx->dead = true;
 		sim_objects_destroy(ctx);
@@ -157,7 +157,8 @@ CUresult sim_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, i
 CUresult sim_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags,
 			    CUdevice dev)
 {
-	if (ctxCreateParams && (ctxCreateParams->numExecAffinityParams || ctxCreateParams->cigParams))
+	if (ctxCreateParams &&
+	    (ctxCreateParams->numExecAffinityParams || ctxCreateParams->cigParams))
 		return CUDA_ERROR_NOT_SUPPORTED;
 	return sim_cuCtxCreate_v2(pctx, flags, dev);
 }

@@ -1,38 +1,25 @@
 /* What a context says of itself, and waiting for all of its work. */
 #include "sim.h"
+#include <stdlib.h>
 
-#define CURRENT(ctx) \
-	struct context *ctx; \
-	do { CUresult error_ = sim_current_check(&ctx); if (error_) return error_; } while (0)
+#define CURRENT(ctx)                                                                               \
+	struct context *ctx;                                                                       \
+	do {                                                                                       \
+		CUresult error_ = sim_current_check(&ctx);                                         \
+		if (error_)                                                                        \
+			return error_;                                                             \
+	} while (0)
 
 static CUresult synchronise(struct context *ctx)
 {
 	if (ctx->ncaptures)
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	uint64_t start = sim_now(), latest = 0;
-	unsigned n = 0;
-	struct stream *streams[64];
-	for (struct object *o = ctx->objects; o; o = o->next) {
-		struct stream *s = (struct stream *)o;
-		if (o->type != OBJ_STREAM)
-			continue;
-		if (s->head && n < 64) {
-			streams[n++] = s;
-			s->refs++;
-		}
-		if (s->tail > latest)
-			latest = s->tail;
-	}
-	for (unsigned i = 0; i < n; i++) {      /* behind host functions */
-		sim_stream_wait(streams[i]);
-		if (streams[i]->tail > latest)
-			latest = streams[i]->tail;
-		sim_stream_unref(streams[i]);
-	}
-	if (latest > sim_now()) {
-		sim_unlock();
-		sim_sleep_until(latest);
-		sim_lock();
+	uint64_t start = sim_now();
+	ctx->refs++;
+	sim_context_wait(ctx);
+	if (!--ctx->refs) {
+		free(ctx);
+		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	}
 	sim_report_sync(4, NULL, start, 0);
 	return CUDA_SUCCESS;

@@ -4,8 +4,18 @@
 #include <string.h>
 
 /* CUpti_ActivityMemcpyKind */
-enum { KIND_HTOD = 1, KIND_DTOH, KIND_HTOA, KIND_ATOH, KIND_ATOA, KIND_ATOD, KIND_DTOA, KIND_DTOD, KIND_HTOH,
-       KIND_PTOP };
+enum {
+	KIND_HTOD = 1,
+	KIND_DTOH,
+	KIND_HTOA,
+	KIND_ATOH,
+	KIND_ATOA,
+	KIND_ATOD,
+	KIND_DTOA,
+	KIND_DTOD,
+	KIND_HTOH,
+	KIND_PTOP
+};
 
 static bool on_host(const struct sim_box *box)
 {
@@ -16,10 +26,12 @@ static bool on_host(const struct sim_box *box)
 
 static int copy_kind(const struct sim_copy *copy)
 {
-	int from = copy->src.array ? 2 : !on_host(&copy->src), to = copy->dst.array ? 2 : !on_host(&copy->dst);
+	int from = copy->src.array ? 2 : !on_host(&copy->src),
+	    to = copy->dst.array ? 2 : !on_host(&copy->dst);
 	static const int kinds[3][3] = {
-		{KIND_HTOH, KIND_HTOD, KIND_HTOA}, {KIND_DTOH, KIND_DTOD, KIND_DTOA},
-		{KIND_ATOH, KIND_ATOD, KIND_ATOA},
+	    {KIND_HTOH, KIND_HTOD, KIND_HTOA},
+	    {KIND_DTOH, KIND_DTOD, KIND_DTOA},
+	    {KIND_ATOH, KIND_ATOD, KIND_ATOA},
 	};
 	return kinds[from][to];
 }
@@ -29,7 +41,8 @@ static bool fits(const struct sim_box *box, const struct sim_copy *copy)
 {
 	if (!copy->width || !copy->height || !copy->depth)
 		return true;
-	size_t last = (copy->depth - 1) * box->slice + (copy->height - 1) * box->pitch + copy->width;
+	size_t last =
+	    (copy->depth - 1) * box->slice + (copy->height - 1) * box->pitch + copy->width;
 	if (box->array)
 		return box->base >= box->array->data &&
 		       (size_t)(box->base - box->array->data) + last <= box->array->size;
@@ -72,11 +85,13 @@ static CUresult side(struct sim_box *box, CUmemorytype type, const void *host, C
 		box->base = box->array->data;
 		size_t height = box->array->desc.Height ? box->array->desc.Height : 1;
 		size_t depth = box->array->desc.Depth ? box->array->desc.Depth : 1;
-		if (x + copy->width > box->pitch || y + copy->height > height || z + copy->depth > depth)
+		if (x + copy->width > box->pitch || y + copy->height > height ||
+		    z + copy->depth > depth)
 			return CUDA_ERROR_INVALID_VALUE;
 	} else {
 		const void *p = type == CU_MEMORYTYPE_HOST ? host : (const void *)(uintptr_t)device;
-		if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE && type != CU_MEMORYTYPE_UNIFIED)
+		if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE &&
+		    type != CU_MEMORYTYPE_UNIFIED)
 			return CUDA_ERROR_INVALID_VALUE;
 		if (!p || (!device_side(box, p) && type == CU_MEMORYTYPE_DEVICE))
 			return CUDA_ERROR_INVALID_VALUE;
@@ -94,11 +109,11 @@ CUresult sim_copy_3d(struct sim_copy *copy, const CUDA_MEMCPY3D *p)
 	*copy = (struct sim_copy){.width = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
 	if (!copy->width || !copy->height || !copy->depth)
 		return CUDA_SUCCESS;
-	CUresult error = side(&copy->src, p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch,
-			      p->srcHeight, p->srcXInBytes, p->srcY, p->srcZ, copy);
+	CUresult error = side(&copy->src, p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray,
+			      p->srcPitch, p->srcHeight, p->srcXInBytes, p->srcY, p->srcZ, copy);
 	if (!error)
-		error = side(&copy->dst, p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch,
-			     p->dstHeight, p->dstXInBytes, p->dstY, p->dstZ, copy);
+		error = side(&copy->dst, p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray,
+			     p->dstPitch, p->dstHeight, p->dstXInBytes, p->dstY, p->dstZ, copy);
 	if (!error && (!fits(&copy->src, copy) || !fits(&copy->dst, copy)))
 		error = CUDA_ERROR_INVALID_VALUE;
 	return error;
@@ -113,7 +128,8 @@ static void move(const struct sim_copy *copy)
 	for (size_t z = 0; z < copy->depth; z++)
 		for (size_t y = 0; y < copy->height; y++)
 			memmove(copy->dst.base + z * copy->dst.slice + y * copy->dst.pitch,
-				copy->src.base + z * copy->src.slice + y * copy->src.pitch, copy->width);
+				copy->src.base + z * copy->src.slice + y * copy->src.pitch,
+				copy->width);
 }
 
 static void run_copy(struct op *op)
@@ -143,8 +159,8 @@ static CUresult stage(struct sim_copy *copy)
 	return CUDA_SUCCESS;
 }
 
-static void fill_copy(struct op *op, struct stream *stream, const struct sim_copy *copy, size_t bytes,
-		      const struct node *node)
+static void fill_copy(struct op *op, struct stream *stream, const struct sim_copy *copy,
+		      size_t bytes, const struct node *node)
 {
 	struct sim_activity *work = &op->work;
 	int from = copy->src.alloc ? copy->src.alloc->device : stream->obj.ctx->device;
@@ -199,12 +215,17 @@ CUresult sim_copy_submit(struct stream *stream, const struct sim_copy *copy, boo
 CUresult sim_copy_check_set(struct sim_set *set, CUdeviceptr dst, size_t pitch, unsigned value,
 			    unsigned element, size_t width, size_t height)
 {
-	*set = (struct sim_set){.base = (unsigned char *)(uintptr_t)dst, .pitch = pitch, .width = width,
-				.height = height, .element = element, .value = value};
+	*set = (struct sim_set){.base = (unsigned char *)(uintptr_t)dst,
+				.pitch = pitch,
+				.width = width,
+				.height = height,
+				.element = element,
+				.value = value};
 	if (!width || !height)
 		return CUDA_SUCCESS;
 	struct alloc *alloc = sim_memory_find(dst);
-	if (!alloc || dst % element || (height > 1 && (pitch < width * element || pitch % element)) ||
+	if (!alloc || dst % element ||
+	    (height > 1 && (pitch < width * element || pitch % element)) ||
 	    dst - alloc->address + (height - 1) * pitch + width * element > alloc->size)
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;

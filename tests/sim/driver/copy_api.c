@@ -12,8 +12,8 @@ static CUresult begin(CUstream handle, struct stream **stream)
 	return *stream ? sim_capture_implicit(*stream) : error;
 }
 
-static CUresult finish(struct stream *stream, const struct sim_copy *copy, const CUDA_MEMCPY3D *params,
-		       bool async)
+static CUresult finish(struct stream *stream, const struct sim_copy *copy,
+		       const CUDA_MEMCPY3D *params, bool async)
 {
 	if (!sim_capturing(stream))
 		return sim_copy_submit(stream, copy, async, NULL);
@@ -32,7 +32,8 @@ static CUresult finish(struct stream *stream, const struct sim_copy *copy, const
 	return CUDA_SUCCESS;
 }
 
-static CUresult linear(const void *dst, const void *src, size_t size, int known, CUstream handle, bool async)
+static CUresult linear(const void *dst, const void *src, size_t size, int known, CUstream handle,
+		       bool async)
 {
 	struct stream *stream;
 	struct sim_copy copy;
@@ -42,8 +43,13 @@ static CUresult linear(const void *dst, const void *src, size_t size, int known,
 	if (error)
 		return error;
 	const CUDA_MEMCPY3D params = {
-		.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = (uintptr_t)src, .WidthInBytes = size,
-		.dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = (uintptr_t)dst, .Height = 1, .Depth = 1,
+	    .srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+	    .srcDevice = (uintptr_t)src,
+	    .WidthInBytes = size,
+	    .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+	    .dstDevice = (uintptr_t)dst,
+	    .Height = 1,
+	    .Depth = 1,
 	};
 	return finish(stream, &copy, &params, async);
 }
@@ -84,13 +90,15 @@ CUresult sim_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t B
 
 CUresult sim_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
 {
-	return linear(PTR(dstDevice), PTR(srcDevice), ByteCount, KNOWN_SRC | KNOWN_DST, NULL, false);
+	return linear(PTR(dstDevice), PTR(srcDevice), ByteCount, KNOWN_SRC | KNOWN_DST, NULL,
+		      false);
 }
 
 CUresult sim_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
 				  CUstream hStream)
 {
-	return linear(PTR(dstDevice), PTR(srcDevice), ByteCount, KNOWN_SRC | KNOWN_DST, hStream, true);
+	return linear(PTR(dstDevice), PTR(srcDevice), ByteCount, KNOWN_SRC | KNOWN_DST, hStream,
+		      true);
 }
 
 static CUresult peer(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext,
@@ -104,7 +112,8 @@ static CUresult peer(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUc
 	struct context *to = sim_context_get(dstContext), *from = sim_context_get(srcContext);
 	if (!to || !from)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	error = sim_copy_linear(&copy, (void *)(uintptr_t)dst, PTR(src), size, KNOWN_SRC | KNOWN_DST);
+	error =
+	    sim_copy_linear(&copy, (void *)(uintptr_t)dst, PTR(src), size, KNOWN_SRC | KNOWN_DST);
 	if (error)
 		return error;
 	copy.dst_ctx = to;
@@ -137,12 +146,23 @@ static CUresult boxed(const CUDA_MEMCPY3D *params, CUstream handle, bool async)
 static CUDA_MEMCPY3D widen(const CUDA_MEMCPY2D *p)
 {
 	return (CUDA_MEMCPY3D){
-		.srcXInBytes = p->srcXInBytes, .srcY = p->srcY, .srcMemoryType = p->srcMemoryType,
-		.srcHost = p->srcHost, .srcDevice = p->srcDevice, .srcArray = p->srcArray,
-		.srcPitch = p->srcPitch, .dstXInBytes = p->dstXInBytes, .dstY = p->dstY,
-		.dstMemoryType = p->dstMemoryType, .dstHost = p->dstHost, .dstDevice = p->dstDevice,
-		.dstArray = p->dstArray, .dstPitch = p->dstPitch, .WidthInBytes = p->WidthInBytes,
-		.Height = p->Height, .Depth = 1,
+	    .srcXInBytes = p->srcXInBytes,
+	    .srcY = p->srcY,
+	    .srcMemoryType = p->srcMemoryType,
+	    .srcHost = p->srcHost,
+	    .srcDevice = p->srcDevice,
+	    .srcArray = p->srcArray,
+	    .srcPitch = p->srcPitch,
+	    .dstXInBytes = p->dstXInBytes,
+	    .dstY = p->dstY,
+	    .dstMemoryType = p->dstMemoryType,
+	    .dstHost = p->dstHost,
+	    .dstDevice = p->dstDevice,
+	    .dstArray = p->dstArray,
+	    .dstPitch = p->dstPitch,
+	    .WidthInBytes = p->WidthInBytes,
+	    .Height = p->Height,
+	    .Depth = 1,
 	};
 }
 
@@ -184,13 +204,29 @@ static CUresult boxed_peer(const CUDA_MEMCPY3D_PEER *p, CUstream handle, bool as
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
 	const CUDA_MEMCPY3D params = {
-		.srcXInBytes = p->srcXInBytes, .srcY = p->srcY, .srcZ = p->srcZ, .srcLOD = p->srcLOD,
-		.srcMemoryType = p->srcMemoryType, .srcHost = p->srcHost, .srcDevice = p->srcDevice,
-		.srcArray = p->srcArray, .srcPitch = p->srcPitch, .srcHeight = p->srcHeight,
-		.dstXInBytes = p->dstXInBytes, .dstY = p->dstY, .dstZ = p->dstZ, .dstLOD = p->dstLOD,
-		.dstMemoryType = p->dstMemoryType, .dstHost = p->dstHost, .dstDevice = p->dstDevice,
-		.dstArray = p->dstArray, .dstPitch = p->dstPitch, .dstHeight = p->dstHeight,
-		.WidthInBytes = p->WidthInBytes, .Height = p->Height, .Depth = p->Depth,
+	    .srcXInBytes = p->srcXInBytes,
+	    .srcY = p->srcY,
+	    .srcZ = p->srcZ,
+	    .srcLOD = p->srcLOD,
+	    .srcMemoryType = p->srcMemoryType,
+	    .srcHost = p->srcHost,
+	    .srcDevice = p->srcDevice,
+	    .srcArray = p->srcArray,
+	    .srcPitch = p->srcPitch,
+	    .srcHeight = p->srcHeight,
+	    .dstXInBytes = p->dstXInBytes,
+	    .dstY = p->dstY,
+	    .dstZ = p->dstZ,
+	    .dstLOD = p->dstLOD,
+	    .dstMemoryType = p->dstMemoryType,
+	    .dstHost = p->dstHost,
+	    .dstDevice = p->dstDevice,
+	    .dstArray = p->dstArray,
+	    .dstPitch = p->dstPitch,
+	    .dstHeight = p->dstHeight,
+	    .WidthInBytes = p->WidthInBytes,
+	    .Height = p->Height,
+	    .Depth = p->Depth,
 	};
 	return boxed(&params, handle, async);
 }
@@ -206,8 +242,8 @@ CUresult sim_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStre
 }
 
 /* Linear bytes to and from arrays: rows follow each other without padding. */
-static CUresult with_array(CUarray dst, size_t dst_at, CUarray src, size_t src_at, const void *pointer,
-			   bool host, size_t size, CUstream handle, bool async)
+static CUresult with_array(CUarray dst, size_t dst_at, CUarray src, size_t src_at,
+			   const void *pointer, bool host, size_t size, CUstream handle, bool async)
 {
 	struct stream *stream;
 	CUresult error = begin(handle, &stream);
@@ -217,11 +253,14 @@ static CUresult with_array(CUarray dst, size_t dst_at, CUarray src, size_t src_a
 	if ((dst && !to) || (src && !from))
 		return CUDA_ERROR_INVALID_HANDLE;
 	struct sim_copy copy = {.width = size, .height = 1, .depth = 1};
-	copy.dst = (struct sim_box){.array = to, .base = to ? to->data + dst_at : (unsigned char *)(uintptr_t)pointer};
+	copy.dst = (struct sim_box){
+	    .array = to, .base = to ? to->data + dst_at : (unsigned char *)(uintptr_t)pointer};
 	copy.src = (struct sim_box){.array = from,
-				    .base = from ? from->data + src_at : (unsigned char *)(uintptr_t)pointer};
+				    .base = from ? from->data + src_at
+						 : (unsigned char *)(uintptr_t)pointer};
 	if ((to && (dst_at > to->size || size > to->size - dst_at)) ||
-	    (from && (src_at > from->size || size > from->size - src_at)) || ((!to || !from) && !pointer))
+	    (from && (src_at > from->size || size > from->size - src_at)) ||
+	    ((!to || !from) && !pointer))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!to)
 		copy.dst.alloc = sim_memory_find((uintptr_t)pointer);
@@ -232,17 +271,22 @@ static CUresult with_array(CUarray dst, size_t dst_at, CUarray src, size_t src_a
 	return finish(stream, &copy, NULL, async);
 }
 
-CUresult sim_cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount)
+CUresult sim_cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
+			     size_t ByteCount)
 {
-	return with_array(dstArray, dstOffset, NULL, 0, PTR(srcDevice), false, ByteCount, NULL, false);
+	return with_array(dstArray, dstOffset, NULL, 0, PTR(srcDevice), false, ByteCount, NULL,
+			  false);
 }
 
-CUresult sim_cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount)
+CUresult sim_cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset,
+			     size_t ByteCount)
 {
-	return with_array(NULL, 0, srcArray, srcOffset, PTR(dstDevice), false, ByteCount, NULL, false);
+	return with_array(NULL, 0, srcArray, srcOffset, PTR(dstDevice), false, ByteCount, NULL,
+			  false);
 }
 
-CUresult sim_cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount)
+CUresult sim_cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost,
+			     size_t ByteCount)
 {
 	return with_array(dstArray, dstOffset, NULL, 0, srcHost, true, ByteCount, NULL, false);
 }
@@ -252,14 +296,14 @@ CUresult sim_cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, 
 	return with_array(NULL, 0, srcArray, srcOffset, dstHost, true, ByteCount, NULL, false);
 }
 
-CUresult sim_cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount,
-				  CUstream hStream)
+CUresult sim_cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost,
+				  size_t ByteCount, CUstream hStream)
 {
 	return with_array(dstArray, dstOffset, NULL, 0, srcHost, true, ByteCount, hStream, true);
 }
 
-CUresult sim_cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
-				  CUstream hStream)
+CUresult sim_cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset,
+				  size_t ByteCount, CUstream hStream)
 {
 	return with_array(NULL, 0, srcArray, srcOffset, dstHost, true, ByteCount, hStream, true);
 }
@@ -269,7 +313,8 @@ CUresult sim_cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArra
 {
 	if (!dstArray || !srcArray)
 		return CUDA_ERROR_INVALID_HANDLE;
-	return with_array(dstArray, dstOffset, srcArray, srcOffset, NULL, false, ByteCount, NULL, false);
+	return with_array(dstArray, dstOffset, srcArray, srcOffset, NULL, false, ByteCount, NULL,
+			  false);
 }
 
 #if CUDA_VERSION >= 12080
@@ -279,10 +324,10 @@ static CUresult batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_
 {
 	if (failIdx)
 		*failIdx = SIZE_MAX;
-	if (!dsts || !srcs || !sizes || !count || !attrs || !attrsIdxs || !numAttrs || numAttrs > count ||
-	    attrsIdxs[0])
+	if (!dsts || !srcs || !sizes || !count || !attrs || !attrsIdxs || !numAttrs ||
+	    numAttrs > count || attrsIdxs[0])
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!hStream || hStream == CU_STREAM_LEGACY)    /* documented: not for the default stream */
+	if (!hStream || hStream == CU_STREAM_LEGACY) /* documented: not for the default stream */
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; i < count; i++) {
 		CUresult error = linear(PTR(dsts[i]), PTR(srcs[i]), sizes[i], 0, hStream, true);
@@ -296,14 +341,14 @@ static CUresult batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_
 }
 
 CUresult sim_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
-				CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx,
-				CUstream hStream)
+				CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
+				size_t *failIdx, CUstream hStream)
 {
 	return batch(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, hStream);
 }
 
-static CUresult operand(const CUmemcpy3DOperand *from, CUmemorytype *type, CUdeviceptr *device, CUarray *array,
-			size_t *pitch, size_t *rows, size_t at[3], size_t height)
+static CUresult operand(const CUmemcpy3DOperand *from, CUmemorytype *type, CUdeviceptr *device,
+			CUarray *array, size_t *pitch, size_t *rows, size_t at[3], size_t height)
 {
 	if (from->type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
 		*type = CU_MEMORYTYPE_UNIFIED;
@@ -370,9 +415,9 @@ CUresult sim_cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,
 #endif
 
 #if CUDA_VERSION >= 13000
-CUresult sim_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
-				   CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
-				   CUstream hStream)
+CUresult sim_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
+				   size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs,
+				   size_t numAttrs, CUstream hStream)
 {
 	return batch(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, NULL, hStream);
 }

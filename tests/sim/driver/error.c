@@ -16,21 +16,21 @@ static const struct {
 	CUresult code;
 	const char *text;
 } texts[] = {
-	{CUDA_SUCCESS, "no error"},
-	{CUDA_ERROR_INVALID_VALUE, "invalid argument"},
-	{CUDA_ERROR_NOT_INITIALIZED, "initialization error"},
-	{CUDA_ERROR_DEINITIALIZED, "driver shutting down"},
-	{CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected"},
-	{CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal"},
-	{CUDA_ERROR_INVALID_CONTEXT, "invalid device context"},
-	{CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"},
-	{CUDA_ERROR_NOT_FOUND, "named symbol not found"},
-	{CUDA_ERROR_NOT_READY, "device not ready"},
-	{CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"},
-	{CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"},
-	{CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch"},
-	{CUDA_ERROR_NOT_SUPPORTED, "operation not supported"},
-	{CUDA_ERROR_UNKNOWN, "unknown error"},
+    {CUDA_SUCCESS, "no error"},
+    {CUDA_ERROR_INVALID_VALUE, "invalid argument"},
+    {CUDA_ERROR_NOT_INITIALIZED, "initialization error"},
+    {CUDA_ERROR_DEINITIALIZED, "driver shutting down"},
+    {CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected"},
+    {CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal"},
+    {CUDA_ERROR_INVALID_CONTEXT, "invalid device context"},
+    {CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"},
+    {CUDA_ERROR_NOT_FOUND, "named symbol not found"},
+    {CUDA_ERROR_NOT_READY, "device not ready"},
+    {CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"},
+    {CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"},
+    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch"},
+    {CUDA_ERROR_NOT_SUPPORTED, "operation not supported"},
+    {CUDA_ERROR_UNKNOWN, "unknown error"},
 };
 
 CUresult sim_cuGetErrorName(CUresult error, const char **pStr)

@@ -15,7 +15,8 @@ CUresult sim_cuEventCreate(CUevent *phEvent, unsigned int Flags)
 	CUresult error = sim_current_check(&ctx);
 	if (error)
 		return error;
-	const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+	const unsigned known =
+	    CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
 	if (!phEvent || (Flags & ~known) ||
 	    ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING)))
 		return CUDA_ERROR_INVALID_VALUE;

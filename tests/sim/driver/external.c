@@ -11,7 +11,8 @@ struct external {
 	unsigned mapped;
 };
 
-CUresult sim_cuImportExternalMemory(CUexternalMemory *extMem_out, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+CUresult sim_cuImportExternalMemory(CUexternalMemory *extMem_out,
+				    const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 {
 	struct context *ctx;
 	CUresult error = sim_current_check(&ctx);
@@ -29,7 +30,7 @@ CUresult sim_cuImportExternalMemory(CUexternalMemory *extMem_out, const CUDA_EXT
 		munmap(base, desc->size);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	close(desc->handle.fd);         /* the driver owns it from here on, as documented */
+	close(desc->handle.fd); /* the driver owns it from here on, as documented */
 	e->base = base;
 	e->size = desc->size;
 	*extMem_out = (CUexternalMemory)e;
@@ -49,8 +50,8 @@ CUresult sim_cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemo
 	if (!devPtr || !desc || !desc->size || desc->flags || desc->offset > e->size ||
 	    desc->size > e->size - desc->offset)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct alloc *alloc = sim_memory_name((uintptr_t)e->base + desc->offset, desc->size, MEM_EXTERNAL, ctx->device,
-					      ctx);
+	struct alloc *alloc = sim_memory_name((uintptr_t)e->base + desc->offset, desc->size,
+					      MEM_EXTERNAL, ctx->device, ctx);
 	if (!alloc)
 		return CUDA_ERROR_ALREADY_MAPPED;
 	sim_report_memory(alloc, 1, NULL);

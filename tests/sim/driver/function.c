@@ -1,10 +1,10 @@
 /* What a kernel says of itself. */
 #include "code.h"
 
-#define FUNCTION(f, handle) \
-	struct function *f = sim_function_get(handle); \
-	if (!f) \
-		return CUDA_ERROR_INVALID_HANDLE
+#define FUNCTION(f, handle)                                                                        \
+	struct function *f = sim_function_get(handle);                                             \
+	if (!f)                                                                                    \
+	return CUDA_ERROR_INVALID_HANDLE
 
 void sim_function_defaults(struct function *f)
 {
@@ -32,7 +32,8 @@ CUresult sim_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, i
 	if ((unsigned)attrib < CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
 	    (unsigned)attrib >= CU_FUNC_ATTRIBUTE_MAX)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (attrib == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && (value < 0 || value > 232448))
+	if (attrib == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
+	    (value < 0 || value > 232448))
 		return CUDA_ERROR_INVALID_VALUE;
 	f->attrs[attrib] = value;
 	return CUDA_SUCCESS;
@@ -41,7 +42,8 @@ CUresult sim_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, i
 CUresult sim_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
 	FUNCTION(f, hfunc);
-	return (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+	return (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE
+							     : CUDA_SUCCESS;
 }
 
 CUresult sim_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config)
@@ -84,7 +86,8 @@ CUresult sim_cuKernelGetName(const char **name, CUkernel hfunc)
 
 #if CUDA_VERSION >= 12040
 /* Parameters are not known: the tables of the cubin are not read. */
-CUresult sim_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
+CUresult sim_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
+				size_t *paramSize)
 {
 	FUNCTION(f, func);
 	(void)paramIndex, (void)paramOffset, (void)paramSize;
@@ -139,14 +142,16 @@ CUresult sim_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev)
+CUresult sim_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel,
+				  CUdevice dev)
 {
 	if (sim_device_check(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
 	return sim_cuFuncGetAttribute(pi, attrib, (CUfunction)kernel);
 }
 
-CUresult sim_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
+CUresult sim_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
+				  CUdevice dev)
 {
 	if (sim_device_check(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
@@ -169,7 +174,8 @@ static int blocks_per_sm(int threads, size_t shared)
 }
 
 CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func,
-								  int blockSize, size_t dynamicSMemSize,
+								  int blockSize,
+								  size_t dynamicSMemSize,
 								  unsigned int flags)
 {
 	FUNCTION(f, func);
@@ -179,23 +185,25 @@ CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
-							 size_t dynamicSMemSize)
+CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func,
+							 int blockSize, size_t dynamicSMemSize)
 {
 	return sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
 									dynamicSMemSize, 0);
 }
 
 /* The user's function is called without the lock. */
-CUresult sim_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
-						       CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-						       size_t dynamicSMemSize, int blockSizeLimit,
-						       unsigned int flags)
+CUresult
+sim_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
+					      CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+					      size_t dynamicSMemSize, int blockSizeLimit,
+					      unsigned int flags)
 {
 	FUNCTION(f, func);
 	if (!minGridSize || !blockSize || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
 		return CUDA_ERROR_INVALID_VALUE;
-	int best = 32, most = 0, limit = blockSizeLimit > 0 && blockSizeLimit < 1024 ? blockSizeLimit : 1024;
+	int best = 32, most = 0,
+	    limit = blockSizeLimit > 0 && blockSizeLimit < 1024 ? blockSizeLimit : 1024;
 	for (int size = limit / 32 * 32; size >= 32; size -= 32) {
 		size_t shared = dynamicSMemSize;
 		if (blockSizeToDynamicSMemSize) {
@@ -219,12 +227,12 @@ CUresult sim_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, 
 					      size_t dynamicSMemSize, int blockSizeLimit)
 {
 	return sim_cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
-							     blockSizeToDynamicSMemSize, dynamicSMemSize,
-							     blockSizeLimit, 0);
+							     blockSizeToDynamicSMemSize,
+							     dynamicSMemSize, blockSizeLimit, 0);
 }
 
-CUresult sim_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks,
-						     int blockSize)
+CUresult sim_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func,
+						     int numBlocks, int blockSize)
 {
 	FUNCTION(f, func);
 	if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0)
@@ -234,7 +242,8 @@ CUresult sim_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CU
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const CUlaunchConfig *config)
+CUresult sim_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func,
+						const CUlaunchConfig *config)
 {
 	FUNCTION(f, func);
 	if (!clusterSize || !config)
@@ -243,7 +252,8 @@ CUresult sim_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction fun
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config)
+CUresult sim_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
+					  const CUlaunchConfig *config)
 {
 	FUNCTION(f, func);
 	if (!numClusters || !config)

@@ -42,7 +42,8 @@ static struct node *append_node(struct graph *graph, CUgraphNodeType type)
 	return node;
 }
 
-struct node *sim_node_add(struct graph *graph, CUgraphNodeType type, struct node *const *deps, size_t ndeps)
+struct node *sim_node_add(struct graph *graph, CUgraphNodeType type, struct node *const *deps,
+			  size_t ndeps)
 {
 	struct node *node = append_node(graph, type);
 	if (node && copy_deps(node, deps, ndeps)) {
@@ -238,7 +239,8 @@ CUresult sim_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph)
+CUresult sim_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
+				    CUgraph hClonedGraph)
 {
 	struct graph *graph = sim_object_get(hClonedGraph, OBJ_GRAPH);
 	struct node *original = sim_object_get(hOriginalNode, OBJ_NODE);

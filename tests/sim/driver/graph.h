@@ -6,11 +6,11 @@
 
 struct exec {
 	struct object obj;
-	struct graph *graph;            /* own copy; nodes point to what they were copied from */
+	struct graph *graph; /* own copy; nodes point to what they were copied from */
 	struct node **order;
 	unsigned long long flags;
 };
 struct exec *sim_exec_get(CUgraphExec handle);
-struct node *sim_exec_node(struct exec *exec, CUgraphNode node);        /* NULL: not of this graph */
+struct node *sim_exec_node(struct exec *exec, CUgraphNode node); /* NULL: not of this graph */
 
 #endif

@@ -1,6 +1,6 @@
 /* Executable graphs: a private copy of the graph, launched node by node on a stream. */
-#include "sim.h"
 #include "graph.h"
+#include "sim.h"
 #include <stdlib.h>
 
 struct exec *sim_exec_get(CUgraphExec handle)
@@ -44,8 +44,8 @@ static CUresult instantiate(CUgraphExec *out, CUgraph hGraph, unsigned long long
 	if (!out || !from)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (flags & ~known)
-		return flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH ? CUDA_ERROR_NOT_SUPPORTED :
-									 CUDA_ERROR_INVALID_VALUE;
+		return flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH ? CUDA_ERROR_NOT_SUPPORTED
+									 : CUDA_ERROR_INVALID_VALUE;
 	struct exec *exec = sim_object_new(OBJ_EXEC, sizeof *exec, NULL);
 	SIM_ALLOC_CHECK(exec);
 	exec->flags = flags;
@@ -62,13 +62,14 @@ static CUresult instantiate(CUgraphExec *out, CUgraph hGraph, unsigned long long
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
+CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
+					 unsigned long long flags)
 {
 	return instantiate(phGraphExec, hGraph, flags);
 }
 
-CUresult sim_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
-				   char *logBuffer, size_t bufferSize)
+CUresult sim_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph,
+				   CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
 {
 	(void)phErrorNode, (void)logBuffer, (void)bufferSize;
 	return instantiate(phGraphExec, hGraph, 0);
@@ -86,7 +87,8 @@ CUresult sim_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGra
 	if (!instantiateParams)
 		return CUDA_ERROR_INVALID_VALUE;
 	CUresult error = instantiate(phGraphExec, hGraph, instantiateParams->flags);
-	instantiateParams->result_out = error ? CUDA_GRAPH_INSTANTIATE_ERROR : CUDA_GRAPH_INSTANTIATE_SUCCESS;
+	instantiateParams->result_out =
+	    error ? CUDA_GRAPH_INSTANTIATE_ERROR : CUDA_GRAPH_INSTANTIATE_SUCCESS;
 	return error;
 }
 
@@ -134,9 +136,10 @@ static CUresult launch_kernel(struct stream *stream, struct node *node)
 {
 	const CUDA_KERNEL_NODE_PARAMS *k = &node->kernel;
 	const struct sim_launch l = {
-		.function = k->func ? k->func : (CUfunction)k->kern, .shared = k->sharedMemBytes,
-		.grid = {k->gridDimX, k->gridDimY, k->gridDimZ},
-		.block = {k->blockDimX, k->blockDimY, k->blockDimZ},
+	    .function = k->func ? k->func : (CUfunction)k->kern,
+	    .shared = k->sharedMemBytes,
+	    .grid = {k->gridDimX, k->gridDimY, k->gridDimZ},
+	    .block = {k->blockDimX, k->blockDimY, k->blockDimZ},
 	};
 	return sim_launch_submit(stream, &l, node);
 }
@@ -157,7 +160,8 @@ static CUresult launch_event(struct stream *stream, struct node *node)
 	return CUDA_SUCCESS;
 }
 
-static CUresult launch_graph(struct stream *stream, struct graph *graph, struct node *const *order, bool auto_free);
+static CUresult launch_graph(struct stream *stream, struct graph *graph, struct node *const *order,
+			     bool auto_free);
 
 static CUresult launch_child(struct stream *stream, struct node *node, bool auto_free)
 {
@@ -192,14 +196,15 @@ static CUresult launch_node(struct stream *stream, struct node *node, bool auto_
 	case CU_GRAPH_NODE_TYPE_MEM_FREE:
 		return sim_cuMemFreeAsync(node->dptr, (CUstream)stream);
 	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-		return sim_cuStreamBatchMemOp_v2((CUstream)stream, node->batch.count, node->batch.paramArray,
-						 node->batch.flags);
+		return sim_cuStreamBatchMemOp_v2((CUstream)stream, node->batch.count,
+						 node->batch.paramArray, node->batch.flags);
 	default:
 		return CUDA_SUCCESS;
 	}
 }
 
-static CUresult launch_graph(struct stream *stream, struct graph *graph, struct node *const *order, bool auto_free)
+static CUresult launch_graph(struct stream *stream, struct graph *graph, struct node *const *order,
+			     bool auto_free)
 {
 	for (size_t i = 0; i < graph->nnodes; i++) {
 		CUresult error = launch_node(stream, order[i], auto_free);
@@ -268,7 +273,8 @@ CUresult sim_cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
 	return CUDA_SUCCESS;
 }
 
-/* --- update ------------------------------------------------------------------------------------ */
+/* --- update ------------------------------------------------------------------------------------
+ */
 
 static bool same_shape(struct graph *a, struct graph *b, struct node **culprit)
 {
@@ -300,7 +306,8 @@ static void take_params(struct graph *to, const struct graph *from)
 	}
 }
 
-CUresult sim_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
+CUresult sim_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
+				  CUgraphExecUpdateResultInfo *resultInfo)
 {
 	struct exec *exec = sim_exec_get(hGraphExec);
 	struct graph *graph = sim_object_get(hGraph, OBJ_GRAPH);

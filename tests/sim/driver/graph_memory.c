@@ -1,4 +1,5 @@
-/* Memory nodes: the address is the node's for its life, the bytes are taken and given back by launches. */
+/* Memory nodes: the address is the node's for its life, the bytes are taken and given back by
+ * launches. */
 #include "sim.h"
 #include <stdlib.h>
 
@@ -24,7 +25,8 @@ CUresult sim_graph_memory_new(struct node *node, size_t size, int device)
 	node->alloc.bytesize = size;
 	node->alloc.dptr = node->dptr;
 	node->alloc.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-	node->alloc.poolProps.location = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+	node->alloc.poolProps.location =
+	    (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
 	return CUDA_SUCCESS;
 }
 

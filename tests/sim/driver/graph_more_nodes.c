@@ -1,6 +1,6 @@
 /* Empty, child and memory nodes; the general form that adds any kind. */
-#include "sim.h"
 #include "graph.h"
+#include "sim.h"
 
 static CUresult plain(CUgraphNode *out, CUgraph hGraph, const CUgraphNode *deps, size_t ndeps,
 		      CUgraphNodeType type, struct node **made)
@@ -19,15 +19,17 @@ static CUresult plain(CUgraphNode *out, CUgraph hGraph, const CUgraphNode *deps,
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-				 size_t numDependencies)
+CUresult sim_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				 const CUgraphNode *dependencies, size_t numDependencies)
 {
 	struct node *node;
-	return plain(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_EMPTY, &node);
+	return plain(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_EMPTY,
+		     &node);
 }
 
-CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-				      size_t numDependencies, CUgraph childGraph)
+CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				      const CUgraphNode *dependencies, size_t numDependencies,
+				      CUgraph childGraph)
 {
 	struct graph *from = sim_object_get(childGraph, OBJ_GRAPH);
 	struct node *node;
@@ -35,7 +37,8 @@ CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, 
 		return CUDA_ERROR_INVALID_VALUE;
 	struct graph *child = sim_graph_clone(from);
 	SIM_ALLOC_CHECK(child);
-	CUresult error = plain(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_GRAPH, &node);
+	CUresult error = plain(phGraphNode, hGraph, dependencies, numDependencies,
+			       CU_GRAPH_NODE_TYPE_GRAPH, &node);
 	if (error) {
 		sim_graph_destroy(child);
 		return error;
@@ -54,7 +57,8 @@ CUresult sim_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
+CUresult sim_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+						CUgraph childGraph)
 {
 	struct node *node = sim_exec_node(sim_exec_get(hGraphExec), hNode);
 	struct graph *from = sim_object_get(childGraph, OBJ_GRAPH);
@@ -68,8 +72,9 @@ CUresult sim_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphN
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-				    size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
+CUresult sim_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				    const CUgraphNode *dependencies, size_t numDependencies,
+				    CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
 {
 	struct node *node;
 	CUgraphNode made;
@@ -77,7 +82,8 @@ CUresult sim_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, co
 	    nodeParams->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
 	    sim_device_check(nodeParams->poolProps.location.id))
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = plain(&made, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &node);
+	CUresult error = plain(&made, hGraph, dependencies, numDependencies,
+			       CU_GRAPH_NODE_TYPE_MEM_ALLOC, &node);
 	if (error)
 		return error;
 	error = sim_graph_memory_new(node, nodeParams->bytesize, nodeParams->poolProps.location.id);
@@ -99,14 +105,16 @@ CUresult sim_cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-				   size_t numDependencies, CUdeviceptr dptr)
+CUresult sim_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				   const CUgraphNode *dependencies, size_t numDependencies,
+				   CUdeviceptr dptr)
 {
 	struct node *node;
 	struct alloc *alloc = sim_memory_find(dptr);
 	if (!alloc || alloc->address != dptr || alloc->kind != MEM_GRAPH)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = plain(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEM_FREE, &node);
+	CUresult error = plain(phGraphNode, hGraph, dependencies, numDependencies,
+			       CU_GRAPH_NODE_TYPE_MEM_FREE, &node);
 	if (!error)
 		node->dptr = dptr;
 	return error;
@@ -125,17 +133,29 @@ CUresult sim_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_ou
 static CUDA_KERNEL_NODE_PARAMS kernel_of(const CUDA_KERNEL_NODE_PARAMS_v3 *p)
 {
 	return (CUDA_KERNEL_NODE_PARAMS){
-		.func = p->func, .gridDimX = p->gridDimX, .gridDimY = p->gridDimY, .gridDimZ = p->gridDimZ,
-		.blockDimX = p->blockDimX, .blockDimY = p->blockDimY, .blockDimZ = p->blockDimZ,
-		.sharedMemBytes = p->sharedMemBytes, .kernelParams = p->kernelParams, .extra = p->extra,
-		.kern = p->kern, .ctx = p->ctx,
+	    .func = p->func,
+	    .gridDimX = p->gridDimX,
+	    .gridDimY = p->gridDimY,
+	    .gridDimZ = p->gridDimZ,
+	    .blockDimX = p->blockDimX,
+	    .blockDimY = p->blockDimY,
+	    .blockDimZ = p->blockDimZ,
+	    .sharedMemBytes = p->sharedMemBytes,
+	    .kernelParams = p->kernelParams,
+	    .extra = p->extra,
+	    .kern = p->kern,
+	    .ctx = p->ctx,
 	};
 }
 
 static CUDA_MEMSET_NODE_PARAMS set_of(const CUDA_MEMSET_NODE_PARAMS_v2 *p)
 {
-	return (CUDA_MEMSET_NODE_PARAMS){.dst = p->dst, .pitch = p->pitch, .value = p->value,
-					 .elementSize = p->elementSize, .width = p->width, .height = p->height};
+	return (CUDA_MEMSET_NODE_PARAMS){.dst = p->dst,
+					 .pitch = p->pitch,
+					 .value = p->value,
+					 .elementSize = p->elementSize,
+					 .width = p->width,
+					 .height = p->height};
 }
 
 static CUresult add_memory(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t n,
@@ -161,7 +181,8 @@ CUresult sim_cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *
 		kernel = kernel_of(&p->kernel);
 		return sim_cuGraphAddKernelNode_v2(out, graph, deps, n, &kernel);
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		return sim_cuGraphAddMemcpyNode(out, graph, deps, n, &p->memcpy.copyParams, p->memcpy.copyCtx);
+		return sim_cuGraphAddMemcpyNode(out, graph, deps, n, &p->memcpy.copyParams,
+						p->memcpy.copyCtx);
 	case CU_GRAPH_NODE_TYPE_MEMSET:
 		set = set_of(&p->memset);
 		return sim_cuGraphAddMemsetNode(out, graph, deps, n, &set, p->memset.ctx);

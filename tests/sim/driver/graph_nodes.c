@@ -1,6 +1,6 @@
 /* Nodes of each kind: add, read, change, change in an executable graph. */
-#include "sim.h"
 #include "graph.h"
+#include "sim.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ static struct node *exec_node_of(CUgraphExec exec, CUgraphNode handle, CUgraphNo
 }
 
 /* A node after `deps`, all of the same graph. */
-static CUresult add(CUgraphNode *out, CUgraph hGraph, const CUgraphNode *deps, size_t ndeps, CUgraphNodeType type,
-		    struct node **made)
+static CUresult add(CUgraphNode *out, CUgraph hGraph, const CUgraphNode *deps, size_t ndeps,
+		    CUgraphNodeType type, struct node **made)
 {
 	struct graph *graph = sim_object_get(hGraph, OBJ_GRAPH);
 	if (!out || !graph || (ndeps && !deps))
@@ -36,9 +36,10 @@ static CUresult add(CUgraphNode *out, CUgraph hGraph, const CUgraphNode *deps, s
 static CUresult set_kernel(struct node *node, const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	const struct sim_launch l = {
-		.function = p->func ? p->func : (CUfunction)p->kern, .shared = p->sharedMemBytes,
-		.grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
-		.block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+	    .function = p->func ? p->func : (CUfunction)p->kern,
+	    .shared = p->sharedMemBytes,
+	    .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
+	    .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
 	};
 	CUresult error = sim_launch_check(&l);
 	if (!error)
@@ -62,7 +63,8 @@ static CUresult set_memset(struct node *node, const CUDA_MEMSET_NODE_PARAMS *p)
 	struct sim_set what;
 	if (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = sim_copy_check_set(&what, p->dst, p->pitch, p->value, p->elementSize, p->width, p->height);
+	CUresult error = sim_copy_check_set(&what, p->dst, p->pitch, p->value, p->elementSize,
+					    p->width, p->height);
 	if (error)
 		return error;
 	node->set = what;
@@ -99,20 +101,29 @@ static CUresult keep(CUgraphNode *out, struct node *node, CUresult error)
 static CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1 *p)
 {
 	return (CUDA_KERNEL_NODE_PARAMS){
-		.func = p->func, .gridDimX = p->gridDimX, .gridDimY = p->gridDimY, .gridDimZ = p->gridDimZ,
-		.blockDimX = p->blockDimX, .blockDimY = p->blockDimY, .blockDimZ = p->blockDimZ,
-		.sharedMemBytes = p->sharedMemBytes, .kernelParams = p->kernelParams, .extra = p->extra,
+	    .func = p->func,
+	    .gridDimX = p->gridDimX,
+	    .gridDimY = p->gridDimY,
+	    .gridDimZ = p->gridDimZ,
+	    .blockDimX = p->blockDimX,
+	    .blockDimY = p->blockDimY,
+	    .blockDimZ = p->blockDimZ,
+	    .sharedMemBytes = p->sharedMemBytes,
+	    .kernelParams = p->kernelParams,
+	    .extra = p->extra,
 	};
 }
 
-CUresult sim_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-	size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+CUresult sim_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				  const CUgraphNode *dependencies, size_t numDependencies,
+				  const CUDA_KERNEL_NODE_PARAMS_v1 *p)
 {
 	struct node *node;
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
 	const CUDA_KERNEL_NODE_PARAMS full = newer(p);
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_KERNEL, &node);
+	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
+			     CU_GRAPH_NODE_TYPE_KERNEL, &node);
 	return error ? error : keep(phGraphNode, node, set_kernel(node, &full));
 }
 
@@ -122,11 +133,16 @@ CUresult sim_cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARA
 	if (!node || !p)
 		return CUDA_ERROR_INVALID_VALUE;
 	*p = (CUDA_KERNEL_NODE_PARAMS_v1){
-		.func = node->kernel.func, .gridDimX = node->kernel.gridDimX, .gridDimY = node->kernel.gridDimY,
-		.gridDimZ = node->kernel.gridDimZ, .blockDimX = node->kernel.blockDimX,
-		.blockDimY = node->kernel.blockDimY, .blockDimZ = node->kernel.blockDimZ,
-		.sharedMemBytes = node->kernel.sharedMemBytes, .kernelParams = node->kernel.kernelParams,
-		.extra = node->kernel.extra,
+	    .func = node->kernel.func,
+	    .gridDimX = node->kernel.gridDimX,
+	    .gridDimY = node->kernel.gridDimY,
+	    .gridDimZ = node->kernel.gridDimZ,
+	    .blockDimX = node->kernel.blockDimX,
+	    .blockDimY = node->kernel.blockDimY,
+	    .blockDimZ = node->kernel.blockDimZ,
+	    .sharedMemBytes = node->kernel.sharedMemBytes,
+	    .kernelParams = node->kernel.kernelParams,
+	    .extra = node->kernel.extra,
 	};
 	return CUDA_SUCCESS;
 }
@@ -140,7 +156,8 @@ CUresult sim_cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NOD
 	return set_kernel(node, &full);
 }
 
-CUresult sim_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+CUresult sim_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+					    const CUDA_KERNEL_NODE_PARAMS_v1 *p)
 {
 	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL);
 	if (!node || !p)
@@ -149,13 +166,15 @@ CUresult sim_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode 
 	return set_kernel(node, &full);
 }
 
-CUresult sim_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-	size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *p)
+CUresult sim_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
+				     const CUgraphNode *dependencies, size_t numDependencies,
+				     const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	struct node *node;
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_KERNEL, &node);
+	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
+			     CU_GRAPH_NODE_TYPE_KERNEL, &node);
 	return error ? error : keep(phGraphNode, node, set_kernel(node, p));
 }
 
@@ -176,7 +195,8 @@ CUresult sim_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_
 	return set_kernel(node, p);
 }
 
-CUresult sim_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *p)
+CUresult sim_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
+					       const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL);
 	if (!node || !p)
@@ -184,14 +204,16 @@ CUresult sim_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNo
 	return set_kernel(node, p);
 }
 
-CUresult sim_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-	size_t numDependencies, const CUDA_MEMCPY3D *p, CUcontext ctx)
+CUresult sim_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				  const CUgraphNode *dependencies, size_t numDependencies,
+				  const CUDA_MEMCPY3D *p, CUcontext ctx)
 {
 	struct node *node;
 	(void)ctx;
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEMCPY, &node);
+	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
+			     CU_GRAPH_NODE_TYPE_MEMCPY, &node);
 	return error ? error : keep(phGraphNode, node, set_memcpy(node, p));
 }
 
@@ -212,7 +234,8 @@ CUresult sim_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *
 	return set_memcpy(node, p);
 }
 
-CUresult sim_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *p, CUcontext ctx)
+CUresult sim_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+					    const CUDA_MEMCPY3D *p, CUcontext ctx)
 {
 	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY);
 	(void)ctx;
@@ -221,14 +244,16 @@ CUresult sim_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode 
 	return set_memcpy(node, p);
 }
 
-CUresult sim_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-	size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
+CUresult sim_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				  const CUgraphNode *dependencies, size_t numDependencies,
+				  const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
 {
 	struct node *node;
 	(void)ctx;
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_MEMSET, &node);
+	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
+			     CU_GRAPH_NODE_TYPE_MEMSET, &node);
 	return error ? error : keep(phGraphNode, node, set_memset(node, p));
 }
 
@@ -249,7 +274,8 @@ CUresult sim_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NOD
 	return set_memset(node, p);
 }
 
-CUresult sim_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
+CUresult sim_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+					    const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
 {
 	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET);
 	(void)ctx;
@@ -258,13 +284,15 @@ CUresult sim_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode 
 	return set_memset(node, p);
 }
 
-CUresult sim_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-	size_t numDependencies, const CUDA_HOST_NODE_PARAMS *p)
+CUresult sim_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				const CUgraphNode *dependencies, size_t numDependencies,
+				const CUDA_HOST_NODE_PARAMS *p)
 {
 	struct node *node;
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_HOST, &node);
+	CUresult error =
+	    add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_HOST, &node);
 	return error ? error : keep(phGraphNode, node, set_host(node, p));
 }
 
@@ -285,7 +313,8 @@ CUresult sim_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PA
 	return set_host(node, p);
 }
 
-CUresult sim_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *p)
+CUresult sim_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+					  const CUDA_HOST_NODE_PARAMS *p)
 {
 	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST);
 	if (!node || !p)
@@ -293,11 +322,13 @@ CUresult sim_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hN
 	return set_host(node, p);
 }
 
-CUresult sim_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-	size_t numDependencies, CUevent event)
+CUresult sim_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				       const CUgraphNode *dependencies, size_t numDependencies,
+				       CUevent event)
 {
 	struct node *node;
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &node);
+	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
+			     CU_GRAPH_NODE_TYPE_EVENT_RECORD, &node);
 	return error ? error : keep(phGraphNode, node, set_event(node, event));
 }
 
@@ -316,17 +347,20 @@ CUresult sim_cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event)
 	return node ? set_event(node, event) : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
+CUresult sim_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode,
+						CUevent event)
 {
 	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
 	return node ? set_event(node, event) : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-	size_t numDependencies, CUevent event)
+CUresult sim_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+				     const CUgraphNode *dependencies, size_t numDependencies,
+				     CUevent event)
 {
 	struct node *node;
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &node);
+	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
+			     CU_GRAPH_NODE_TYPE_WAIT_EVENT, &node);
 	return error ? error : keep(phGraphNode, node, set_event(node, event));
 }
 
@@ -345,7 +379,8 @@ CUresult sim_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event)
 	return node ? set_event(node, event) : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
+CUresult sim_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode,
+					      CUevent event)
 {
 	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT);
 	return node ? set_event(node, event) : CUDA_ERROR_INVALID_VALUE;

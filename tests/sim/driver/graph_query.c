@@ -1,10 +1,11 @@
 /* Reading and changing the shape of a graph; what is known of a capture. */
-#include "sim.h"
 #include "graph.h"
+#include "sim.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The convention of all lists: no array, the count is wanted; a longer array is filled with NULL. */
+/* The convention of all lists: no array, the count is wanted; a longer array is filled with NULL.
+ */
 static CUresult list_out(struct node *const *nodes, size_t n, CUgraphNode *out, size_t *count)
 {
 	if (!out) {
@@ -18,8 +19,8 @@ static CUresult list_out(struct node *const *nodes, size_t n, CUgraphNode *out, 
 	return CUDA_SUCCESS;
 }
 
-static CUresult pick(struct graph *graph, bool (*want)(const struct node *, const void *), const void *arg,
-		     CUgraphNode *out, size_t *count)
+static CUresult pick(struct graph *graph, bool (*want)(const struct node *, const void *),
+		     const void *arg, CUgraphNode *out, size_t *count)
 {
 	struct node **found = malloc((graph->nnodes + 1) * sizeof *found);
 	SIM_ALLOC_CHECK(found);
@@ -55,27 +56,33 @@ static bool depends_on(const struct node *node, const void *arg)
 CUresult sim_cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
 {
 	struct graph *graph = sim_object_get(hGraph, OBJ_GRAPH);
-	return graph && numNodes ? pick(graph, any, NULL, nodes, numNodes) : CUDA_ERROR_INVALID_VALUE;
+	return graph && numNodes ? pick(graph, any, NULL, nodes, numNodes)
+				 : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult sim_cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
 {
 	struct graph *graph = sim_object_get(hGraph, OBJ_GRAPH);
-	return graph && numRootNodes ? pick(graph, is_root, NULL, rootNodes, numRootNodes) : CUDA_ERROR_INVALID_VALUE;
+	return graph && numRootNodes ? pick(graph, is_root, NULL, rootNodes, numRootNodes)
+				     : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t *numDependencies)
+CUresult sim_cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies,
+					size_t *numDependencies)
 {
 	struct node *node = sim_object_get(hNode, OBJ_NODE);
-	return node && numDependencies ? list_out(node->deps, node->ndeps, dependencies, numDependencies) :
-					 CUDA_ERROR_INVALID_VALUE;
+	return node && numDependencies
+		   ? list_out(node->deps, node->ndeps, dependencies, numDependencies)
+		   : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes, size_t *numDependentNodes)
+CUresult sim_cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes,
+					  size_t *numDependentNodes)
 {
 	struct node *node = sim_object_get(hNode, OBJ_NODE);
-	return node && numDependentNodes ?
-	       pick(node->graph, depends_on, node, dependentNodes, numDependentNodes) : CUDA_ERROR_INVALID_VALUE;
+	return node && numDependentNodes
+		   ? pick(node->graph, depends_on, node, dependentNodes, numDependentNodes)
+		   : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult sim_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges)
@@ -111,8 +118,10 @@ CUresult sim_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, con
 	if (!graph || (numDependencies && (!from || !to)))
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; i < numDependencies; i++) {
-		struct node *a = sim_object_get(from[i], OBJ_NODE), *b = sim_object_get(to[i], OBJ_NODE);
-		if (!a || !b || a == b || a->graph != graph || b->graph != graph || depends_on(b, a))
+		struct node *a = sim_object_get(from[i], OBJ_NODE),
+			    *b = sim_object_get(to[i], OBJ_NODE);
+		if (!a || !b || a == b || a->graph != graph || b->graph != graph ||
+		    depends_on(b, a))
 			return CUDA_ERROR_INVALID_VALUE;
 		struct node **grown = realloc(b->deps, (b->ndeps + 1) * sizeof *grown);
 		SIM_ALLOC_CHECK(grown);
@@ -122,14 +131,15 @@ CUresult sim_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, con
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
-				       size_t numDependencies)
+CUresult sim_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from,
+				       const CUgraphNode *to, size_t numDependencies)
 {
 	struct graph *graph = sim_object_get(hGraph, OBJ_GRAPH);
 	if (!graph || (numDependencies && (!from || !to)))
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; i < numDependencies; i++) {
-		struct node *a = sim_object_get(from[i], OBJ_NODE), *b = sim_object_get(to[i], OBJ_NODE);
+		struct node *a = sim_object_get(from[i], OBJ_NODE),
+			    *b = sim_object_get(to[i], OBJ_NODE);
 		if (!a || !b || b->graph != graph || !depends_on(b, a))
 			return CUDA_ERROR_INVALID_VALUE;
 		size_t kept = 0;
@@ -141,7 +151,8 @@ CUresult sim_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, 
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled)
+CUresult sim_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
+				   unsigned int *isEnabled)
 {
 	struct node *node = sim_exec_node(sim_exec_get(hGraphExec), hNode);
 	if (!node || !isEnabled)
@@ -150,18 +161,21 @@ CUresult sim_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, un
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled)
+CUresult sim_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
+				   unsigned int isEnabled)
 {
 	struct node *node = sim_exec_node(sim_exec_get(hGraphExec), hNode);
-	if (!node || (node->type != CU_GRAPH_NODE_TYPE_KERNEL && node->type != CU_GRAPH_NODE_TYPE_MEMCPY &&
-		      node->type != CU_GRAPH_NODE_TYPE_MEMSET))
+	if (!node ||
+	    (node->type != CU_GRAPH_NODE_TYPE_KERNEL && node->type != CU_GRAPH_NODE_TYPE_MEMCPY &&
+	     node->type != CU_GRAPH_NODE_TYPE_MEMSET))
 		return CUDA_ERROR_INVALID_VALUE;
 	node->disabled = !isEnabled;
 	return CUDA_SUCCESS;
 }
 
 CUresult sim_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-				       cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out,
+				       cuuint64_t *id_out, CUgraph *graph_out,
+				       const CUgraphNode **dependencies_out,
 				       size_t *numDependencies_out)
 {
 	CUresult error;
@@ -185,13 +199,14 @@ CUresult sim_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out)
+CUresult sim_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+				    cuuint64_t *id_out)
 {
 	return sim_cuStreamGetCaptureInfo_v2(hStream, captureStatus_out, id_out, NULL, NULL, NULL);
 }
 
-CUresult sim_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies,
-					       unsigned int flags)
+CUresult sim_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies,
+					       size_t numDependencies, unsigned int flags)
 {
 	CUresult error;
 	struct stream *s = sim_stream_get(hStream, &error);
@@ -227,8 +242,8 @@ static void plain_edges(CUgraphEdgeData *edges, const size_t *count)
 		memset(edges, 0, *count * sizeof *edges);
 }
 
-CUresult sim_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData,
-				size_t *numEdges)
+CUresult sim_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
+				CUgraphEdgeData *edgeData, size_t *numEdges)
 {
 	CUresult error = sim_cuGraphGetEdges(hGraph, from, to, numEdges);
 	if (!error)
@@ -236,8 +251,8 @@ CUresult sim_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *
 	return error;
 }
 
-CUresult sim_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData,
-					   size_t *numDependencies)
+CUresult sim_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies,
+					   CUgraphEdgeData *edgeData, size_t *numDependencies)
 {
 	CUresult error = sim_cuGraphNodeGetDependencies(hNode, dependencies, numDependencies);
 	if (!error)
@@ -254,42 +269,47 @@ CUresult sim_cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dep
 	return error;
 }
 
-CUresult sim_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
-				       const CUgraphEdgeData *edgeData, size_t numDependencies)
+CUresult sim_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from,
+				       const CUgraphNode *to, const CUgraphEdgeData *edgeData,
+				       size_t numDependencies)
 {
 	(void)edgeData;
 	return sim_cuGraphAddDependencies(hGraph, from, to, numDependencies);
 }
 
-CUresult sim_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
-					  const CUgraphEdgeData *edgeData, size_t numDependencies)
+CUresult sim_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from,
+					  const CUgraphNode *to, const CUgraphEdgeData *edgeData,
+					  size_t numDependencies)
 {
 	(void)edgeData;
 	return sim_cuGraphRemoveDependencies(hGraph, from, to, numDependencies);
 }
 
 CUresult sim_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-				       cuuint64_t *id_out, CUgraph *graph_out, const CUgraphNode **dependencies_out,
-				       const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)
+				       cuuint64_t *id_out, CUgraph *graph_out,
+				       const CUgraphNode **dependencies_out,
+				       const CUgraphEdgeData **edgeData_out,
+				       size_t *numDependencies_out)
 {
-	CUresult error = sim_cuStreamGetCaptureInfo_v2(hStream, captureStatus_out, id_out, graph_out,
-						       dependencies_out, numDependencies_out);
+	CUresult error = sim_cuStreamGetCaptureInfo_v2(
+	    hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out);
 	if (!error && edgeData_out)
 		*edgeData_out = NULL;
 	return error;
 }
 
 CUresult sim_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
-						  const CUgraphEdgeData *dependencyData, size_t numDependencies,
-						  unsigned int flags)
+						  const CUgraphEdgeData *dependencyData,
+						  size_t numDependencies, unsigned int flags)
 {
 	(void)dependencyData;
 	return sim_cuStreamUpdateCaptureDependencies(hStream, dependencies, numDependencies, flags);
 }
 
-CUresult sim_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies,
-					 const CUgraphEdgeData *dependencyData, size_t numDependencies,
-					 CUstreamCaptureMode mode)
+CUresult sim_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
+					 const CUgraphNode *dependencies,
+					 const CUgraphEdgeData *dependencyData,
+					 size_t numDependencies, CUstreamCaptureMode mode)
 {
 	CUresult error;
 	struct stream *s = sim_stream_get(hStream, &error);
@@ -304,6 +324,7 @@ CUresult sim_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const
 		if (!node || node->graph != graph)
 			return CUDA_ERROR_INVALID_VALUE;
 	}
-	return sim_capture_begin(s, mode, graph, (struct node *const *)dependencies, numDependencies);
+	return sim_capture_begin(s, mode, graph, (struct node *const *)dependencies,
+				 numDependencies);
 }
 #endif

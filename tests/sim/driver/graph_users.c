@@ -43,7 +43,8 @@ void sim_users_drop(struct graph *graph)
 CUresult sim_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy,
 				unsigned int initialRefcount, unsigned int flags)
 {
-	if (!object_out || !destroy || !initialRefcount || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+	if (!object_out || !destroy || !initialRefcount ||
+	    flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
 		return CUDA_ERROR_INVALID_VALUE;
 	struct user *user = sim_object_new(OBJ_USER, sizeof *user, NULL);
 	SIM_ALLOC_CHECK(user);
@@ -69,7 +70,8 @@ CUresult sim_cuUserObjectRelease(CUuserObject object, unsigned int count)
 	return user && count ? release(user, count) : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult sim_cuGraphRetainUserObject(CUgraph hGraph, CUuserObject object, unsigned int count, unsigned int flags)
+CUresult sim_cuGraphRetainUserObject(CUgraph hGraph, CUuserObject object, unsigned int count,
+				     unsigned int flags)
 {
 	struct graph *graph = sim_object_get(hGraph, OBJ_GRAPH);
 	struct user *user = sim_object_get(object, OBJ_USER);

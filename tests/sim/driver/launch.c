@@ -1,7 +1,7 @@
 /* Launches of every form.  A kernel takes TSTRACE_SIM_KERNEL_NS on its stream and computes nothing,
- * unless a test registered a host body for its name: that runs on the launching thread at submission,
- * with the caller's parameters (their sizes are unknown, so they cannot be kept).  Graph launches
- * therefore never run bodies. */
+ * unless a test registered a host body for its name: that runs on the launching thread at
+ * submission, with the caller's parameters (their sizes are unknown, so they cannot be kept). Graph
+ * launches therefore never run bodies. */
 #include "sim.h"
 #include <search.h>
 #include <stdlib.h>
@@ -52,21 +52,21 @@ CUresult sim_launch_check(const struct sim_launch *l)
 	for (int i = 0; i < 3; i++)
 		if (!l->grid[i] || !l->block[i])
 			return CUDA_ERROR_INVALID_VALUE;
-	if (l->block[0] > 1024 || l->block[1] > 1024 || l->block[2] > 64 || l->grid[0] > 2147483647u ||
-	    l->grid[1] > 65535 || l->grid[2] > 65535 ||
+	if (l->block[0] > 1024 || l->block[1] > 1024 || l->block[2] > 64 ||
+	    l->grid[0] > 2147483647u || l->grid[1] > 65535 || l->grid[2] > 65535 ||
 	    (uint64_t)l->block[0] * l->block[1] * l->block[2] > 1024)
 		return CUDA_ERROR_INVALID_VALUE;
 	int limit = f->attrs[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES];
 	if (l->shared > 232448u || l->shared > (unsigned)limit)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (l->cooperative &&
-	    (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] >
-		    64u * (2048u / (l->block[0] * l->block[1] * l->block[2])))
+	if (l->cooperative && (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] >
+				  64u * (2048u / (l->block[0] * l->block[1] * l->block[2])))
 		return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_launch_submit(struct stream *stream, const struct sim_launch *l, const struct node *node)
+CUresult sim_launch_submit(struct stream *stream, const struct sim_launch *l,
+			   const struct node *node)
 {
 	struct function *f = sim_function_get(l->function);
 	if (!f)
@@ -118,41 +118,54 @@ static CUresult launch(const struct sim_launch *l, CUstream handle)
 	struct node *node = sim_capture_add(stream, CU_GRAPH_NODE_TYPE_KERNEL);
 	SIM_ALLOC_CHECK(node);
 	node->kernel = (CUDA_KERNEL_NODE_PARAMS){
-		.func = l->function, .gridDimX = l->grid[0], .gridDimY = l->grid[1], .gridDimZ = l->grid[2],
-		.blockDimX = l->block[0], .blockDimY = l->block[1], .blockDimZ = l->block[2],
-		.sharedMemBytes = l->shared,
+	    .func = l->function,
+	    .gridDimX = l->grid[0],
+	    .gridDimY = l->grid[1],
+	    .gridDimZ = l->grid[2],
+	    .blockDimX = l->block[0],
+	    .blockDimY = l->block[1],
+	    .blockDimZ = l->block[2],
+	    .sharedMemBytes = l->shared,
 	};
 	return CUDA_SUCCESS;
 }
 
-static CUresult launch_xyz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-			   unsigned bz, unsigned shared, CUstream stream, void **params, bool cooperative)
+static CUresult launch_xyz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			   unsigned by, unsigned bz, unsigned shared, CUstream stream,
+			   void **params, bool cooperative)
 {
-	const struct sim_launch l = {.function = f, .grid = {gx, gy, gz}, .block = {bx, by, bz},
-				     .shared = shared, .params = params, .cooperative = cooperative};
+	const struct sim_launch l = {.function = f,
+				     .grid = {gx, gy, gz},
+				     .block = {bx, by, bz},
+				     .shared = shared,
+				     .params = params,
+				     .cooperative = cooperative};
 	return launch(&l, stream);
 }
 
-CUresult sim_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
-			    unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
-			    unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+CUresult sim_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+			    unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+			    unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+			    void **kernelParams, void **extra)
 {
 	if (kernelParams && extra)
 		return CUDA_ERROR_INVALID_VALUE;
-	return launch_xyz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
-			  hStream, kernelParams, false);
+	return launch_xyz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+			  sharedMemBytes, hStream, kernelParams, false);
 }
 
 CUresult sim_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-				       unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
-				       unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+				       unsigned int gridDimZ, unsigned int blockDimX,
+				       unsigned int blockDimY, unsigned int blockDimZ,
+				       unsigned int sharedMemBytes, CUstream hStream,
 				       void **kernelParams)
 {
-	return launch_xyz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
-			  hStream, kernelParams, true);
+	return launch_xyz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+			  sharedMemBytes, hStream, kernelParams, true);
 }
 
-CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+			      void **extra)
 {
 	if (!config || (kernelParams && extra) || (config->numAttrs && !config->attrs))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -164,14 +177,15 @@ CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void *
 		else if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
 			done = config->attrs[i].value.programmaticEvent.event;
 	}
-	CUresult error = launch_xyz(f, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
-				    config->blockDimY, config->blockDimZ, config->sharedMemBytes,
-				    config->hStream, kernelParams, cooperative);
+	CUresult error =
+	    launch_xyz(f, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+		       config->blockDimY, config->blockDimZ, config->sharedMemBytes,
+		       config->hStream, kernelParams, cooperative);
 	return !error && done ? sim_cuEventRecordWithFlags(done, config->hStream, 0) : error;
 }
 
-CUresult sim_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices,
-						  unsigned int flags)
+CUresult sim_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList,
+						  unsigned int numDevices, unsigned int flags)
 {
 	if (!launchParamsList || !numDevices || flags > 3)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -181,8 +195,9 @@ CUresult sim_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchPara
 		struct stream *s = sim_stream_get(p->hStream, &error);
 		if (!s || s->legacy)
 			return s ? CUDA_ERROR_INVALID_VALUE : error;
-		error = launch_xyz(p->function, p->gridDimX, p->gridDimY, p->gridDimZ, p->blockDimX, p->blockDimY,
-				   p->blockDimZ, p->sharedMemBytes, p->hStream, p->kernelParams, true);
+		error = launch_xyz(p->function, p->gridDimX, p->gridDimY, p->gridDimZ, p->blockDimX,
+				   p->blockDimY, p->blockDimZ, p->sharedMemBytes, p->hStream,
+				   p->kernelParams, true);
 		if (error)
 			return error;
 	}
@@ -213,15 +228,17 @@ CUresult sim_cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes)
 
 CUresult sim_cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
 {
-	return !sim_function_get(hfunc) ? CUDA_ERROR_INVALID_HANDLE :
-	       numbytes > 4096 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+	return !sim_function_get(hfunc) ? CUDA_ERROR_INVALID_HANDLE
+	       : numbytes > 4096	? CUDA_ERROR_INVALID_VALUE
+					: CUDA_SUCCESS;
 }
 
 CUresult sim_cuParamSeti(CUfunction hfunc, int offset, unsigned int value)
 {
 	(void)value;
-	return !sim_function_get(hfunc) ? CUDA_ERROR_INVALID_HANDLE :
-	       offset < 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+	return !sim_function_get(hfunc) ? CUDA_ERROR_INVALID_HANDLE
+	       : offset < 0		? CUDA_ERROR_INVALID_VALUE
+					: CUDA_SUCCESS;
 }
 
 CUresult sim_cuParamSetf(CUfunction hfunc, int offset, float value)
@@ -243,8 +260,8 @@ CUresult sim_cuLaunchGridAsync(CUfunction hfunc, int grid_width, int grid_height
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (grid_width <= 0 || grid_height <= 0)
 		return CUDA_ERROR_INVALID_VALUE;
-	return launch_xyz(hfunc, (unsigned)grid_width, (unsigned)grid_height, 1, f->block[0], f->block[1],
-			  f->block[2], f->shared, hStream, NULL, false);
+	return launch_xyz(hfunc, (unsigned)grid_width, (unsigned)grid_height, 1, f->block[0],
+			  f->block[1], f->block[2], f->shared, hStream, NULL, false);
 }
 
 CUresult sim_cuLaunchGrid(CUfunction f, int grid_width, int grid_height)

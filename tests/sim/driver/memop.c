@@ -49,7 +49,8 @@ static CUresult capture(struct stream *stream, const CUstreamBatchMemOpParams *w
 	return CUDA_SUCCESS;
 }
 
-static CUresult wait_value(CUstream handle, CUdeviceptr address, uint64_t value, unsigned flags, bool wide)
+static CUresult wait_value(CUstream handle, CUdeviceptr address, uint64_t value, unsigned flags,
+			   bool wide)
 {
 	struct stream *stream;
 	CUresult error = check(handle, address, wide ? 8 : 4, &stream);
@@ -58,8 +59,10 @@ static CUresult wait_value(CUstream handle, CUdeviceptr address, uint64_t value,
 	if (flags & ~(unsigned)(CU_STREAM_WAIT_VALUE_NOR | CU_STREAM_WAIT_VALUE_FLUSH))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_capturing(stream)) {
-		CUstreamBatchMemOpParams p = {.waitValue = {.address = address, .value64 = value, .flags = flags}};
-		p.operation = wide ? CU_STREAM_MEM_OP_WAIT_VALUE_64 : CU_STREAM_MEM_OP_WAIT_VALUE_32;
+		CUstreamBatchMemOpParams p = {
+		    .waitValue = {.address = address, .value64 = value, .flags = flags}};
+		p.operation =
+		    wide ? CU_STREAM_MEM_OP_WAIT_VALUE_64 : CU_STREAM_MEM_OP_WAIT_VALUE_32;
 		return capture(stream, &p);
 	}
 	struct op *op = sim_op_new(0);
@@ -71,7 +74,8 @@ static CUresult wait_value(CUstream handle, CUdeviceptr address, uint64_t value,
 	return CUDA_SUCCESS;
 }
 
-static CUresult write_value(CUstream handle, CUdeviceptr address, uint64_t value, unsigned flags, bool wide)
+static CUresult write_value(CUstream handle, CUdeviceptr address, uint64_t value, unsigned flags,
+			    bool wide)
 {
 	struct stream *stream;
 	CUresult error = check(handle, address, wide ? 8 : 4, &stream);
@@ -80,8 +84,10 @@ static CUresult write_value(CUstream handle, CUdeviceptr address, uint64_t value
 	if (flags & ~(unsigned)CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_capturing(stream)) {
-		CUstreamBatchMemOpParams p = {.writeValue = {.address = address, .value64 = value, .flags = flags}};
-		p.operation = wide ? CU_STREAM_MEM_OP_WRITE_VALUE_64 : CU_STREAM_MEM_OP_WRITE_VALUE_32;
+		CUstreamBatchMemOpParams p = {
+		    .writeValue = {.address = address, .value64 = value, .flags = flags}};
+		p.operation =
+		    wide ? CU_STREAM_MEM_OP_WRITE_VALUE_64 : CU_STREAM_MEM_OP_WRITE_VALUE_32;
 		return capture(stream, &p);
 	}
 	struct op *op = sim_op_new(500);
@@ -98,42 +104,50 @@ static CUresult write_value(CUstream handle, CUdeviceptr address, uint64_t value
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+CUresult sim_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+				    unsigned int flags)
 {
 	return wait_value(stream, addr, value, flags, false);
 }
 
-CUresult sim_cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+CUresult sim_cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+				 unsigned int flags)
 {
 	return wait_value(stream, addr, value, flags, false);
 }
 
-CUresult sim_cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+CUresult sim_cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+				    unsigned int flags)
 {
 	return wait_value(stream, addr, value, flags, true);
 }
 
-CUresult sim_cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+CUresult sim_cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+				 unsigned int flags)
 {
 	return wait_value(stream, addr, value, flags, true);
 }
 
-CUresult sim_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+CUresult sim_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+				     unsigned int flags)
 {
 	return write_value(stream, addr, value, flags, false);
 }
 
-CUresult sim_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+CUresult sim_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+				  unsigned int flags)
 {
 	return write_value(stream, addr, value, flags, false);
 }
 
-CUresult sim_cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+CUresult sim_cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+				     unsigned int flags)
 {
 	return write_value(stream, addr, value, flags, true);
 }
 
-CUresult sim_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+CUresult sim_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+				  unsigned int flags)
 {
 	return write_value(stream, addr, value, flags, true);
 }
@@ -142,13 +156,17 @@ static CUresult one(CUstream stream, const CUstreamBatchMemOpParams *p)
 {
 	switch ((int)p->operation) {
 	case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-		return wait_value(stream, p->waitValue.address, p->waitValue.value, p->waitValue.flags, false);
+		return wait_value(stream, p->waitValue.address, p->waitValue.value,
+				  p->waitValue.flags, false);
 	case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-		return wait_value(stream, p->waitValue.address, p->waitValue.value64, p->waitValue.flags, true);
+		return wait_value(stream, p->waitValue.address, p->waitValue.value64,
+				  p->waitValue.flags, true);
 	case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-		return write_value(stream, p->writeValue.address, p->writeValue.value, p->writeValue.flags, false);
+		return write_value(stream, p->writeValue.address, p->writeValue.value,
+				   p->writeValue.flags, false);
 	case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-		return write_value(stream, p->writeValue.address, p->writeValue.value64, p->writeValue.flags, true);
+		return write_value(stream, p->writeValue.address, p->writeValue.value64,
+				   p->writeValue.flags, true);
 	case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
 	case CU_STREAM_MEM_OP_BARRIER:
 		return CUDA_SUCCESS;
@@ -157,8 +175,8 @@ static CUresult one(CUstream stream, const CUstreamBatchMemOpParams *p)
 	}
 }
 
-CUresult sim_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
-				   unsigned int flags)
+CUresult sim_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
+				   CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 {
 	if (!count || count > 256 || !paramArray || flags)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -170,8 +188,8 @@ CUresult sim_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstream
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
-				unsigned int flags)
+CUresult sim_cuStreamBatchMemOp(CUstream stream, unsigned int count,
+				CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 {
 	return sim_cuStreamBatchMemOp_v2(stream, count, paramArray, flags);
 }

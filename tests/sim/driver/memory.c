@@ -103,7 +103,7 @@ void sim_memory_drop(struct alloc *alloc, bool handshake)
 uint8_t sim_memory_kind(const struct alloc *alloc)
 {
 	if (!alloc)
-		return 1;       /* pageable */
+		return 1; /* pageable */
 	switch (alloc->kind) {
 	case MEM_HOST:
 	case MEM_REGISTERED:

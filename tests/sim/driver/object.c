@@ -1,12 +1,12 @@
 /* Handles: every handle is looked up in a hash of the live ones before it is believed. */
 #include "sim.h"
-#include <stdlib.h>
 #include <search.h>
+#include <stdlib.h>
 #include <string.h>
 
-static void **table;            /* open addressing; a power of two */
+static void **table; /* open addressing; a power of two */
 static size_t used, capacity;
-static void *names;             /* tree of interned names */
+static void *names; /* tree of interned names */
 
 static size_t slot_of(const void *p)
 {

@@ -1,8 +1,10 @@
-/* What an address is: attributes of pointers, of ranges of managed memory, and advice about them. */
+/* What an address is: attributes of pointers, of ranges of managed memory, and advice about them.
+ */
 #include "sim.h"
 #include <string.h>
 
-static CUresult attribute(void *data, CUpointer_attribute attribute, const struct alloc *a, CUdeviceptr ptr)
+static CUresult attribute(void *data, CUpointer_attribute attribute, const struct alloc *a,
+			  CUdeviceptr ptr)
 {
 	bool host = a && (a->kind == MEM_HOST || a->kind == MEM_REGISTERED);
 	switch ((int)attribute) {
@@ -49,7 +51,8 @@ static CUresult attribute(void *data, CUpointer_attribute attribute, const struc
 		*(uint64_t *)data = 0;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-		*(int *)data = a ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE;
+		*(int *)data = a ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
+				 : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
 		*(CUmemoryPool *)data = a ? (CUmemoryPool)a->pool : NULL;
@@ -66,8 +69,8 @@ CUresult sim_cuPointerGetAttribute(void *data, CUpointer_attribute what, CUdevic
 }
 
 /* Unlike the single form, memory that the driver does not know is no error here. */
-CUresult sim_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data,
-				    CUdeviceptr ptr)
+CUresult sim_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
+				    void **data, CUdeviceptr ptr)
 {
 	const struct alloc *a = sim_memory_find(ptr);
 	if (!numAttributes || !attributes || !data)
@@ -121,7 +124,8 @@ static CUresult prefetch(CUdeviceptr ptr, size_t count, CUstream handle)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
+CUresult sim_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+				CUstream hStream)
 {
 	if (dstDevice != CU_DEVICE_CPU && sim_device_check(dstDevice))
 		return CUDA_ERROR_INVALID_DEVICE;
@@ -130,30 +134,33 @@ CUresult sim_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDe
 
 CUresult sim_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
 {
-	if ((int)advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY ||
-	    !managed_range(devPtr, count))
+	if ((int)advice < CU_MEM_ADVISE_SET_READ_MOSTLY ||
+	    advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY || !managed_range(devPtr, count))
 		return CUDA_ERROR_INVALID_VALUE;
-	return device != CU_DEVICE_CPU && sim_device_check(device) ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+	return device != CU_DEVICE_CPU && sim_device_check(device) ? CUDA_ERROR_INVALID_DEVICE
+								   : CUDA_SUCCESS;
 }
 
 #if CUDA_VERSION >= 12020
-CUresult sim_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
-				   CUstream hStream)
+CUresult sim_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+				   unsigned int flags, CUstream hStream)
 {
-	if (flags || (location.type == CU_MEM_LOCATION_TYPE_DEVICE && sim_device_check(location.id)))
+	if (flags ||
+	    (location.type == CU_MEM_LOCATION_TYPE_DEVICE && sim_device_check(location.id)))
 		return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_DEVICE;
 	return prefetch(devPtr, count, hStream);
 }
 
-CUresult sim_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location)
+CUresult sim_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+			    CUmemLocation location)
 {
 	bool device = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
 	return sim_cuMemAdvise(devPtr, count, advice, device ? location.id : CU_DEVICE_CPU);
 }
 #endif
 
-CUresult sim_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute what, CUdeviceptr devPtr,
-				    size_t count)
+CUresult sim_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute what,
+				    CUdeviceptr devPtr, size_t count)
 {
 	if (!data || dataSize < sizeof(int) || !managed_range(devPtr, count))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -161,25 +168,29 @@ CUresult sim_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_att
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes,
-				     size_t numAttributes, CUdeviceptr devPtr, size_t count)
+CUresult sim_cuMemRangeGetAttributes(void **data, size_t *dataSizes,
+				     CUmem_range_attribute *attributes, size_t numAttributes,
+				     CUdeviceptr devPtr, size_t count)
 {
 	if (!data || !dataSizes || !attributes || !numAttributes)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; i < numAttributes; i++) {
-		CUresult error = sim_cuMemRangeGetAttribute(data[i], dataSizes[i], attributes[i], devPtr, count);
+		CUresult error =
+		    sim_cuMemRangeGetAttribute(data[i], dataSizes[i], attributes[i], devPtr, count);
 		if (error)
 			return error;
 	}
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
+CUresult sim_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+				    unsigned int flags)
 {
 	CUresult error;
 	(void)length;
 	if (!sim_stream_get(hStream, &error))
 		return error;
-	return managed_range(dptr, 1) && flags && flags <= CU_MEM_ATTACH_SINGLE ? CUDA_SUCCESS :
-										  CUDA_ERROR_INVALID_VALUE;
+	return managed_range(dptr, 1) && flags && flags <= CU_MEM_ATTACH_SINGLE
+		   ? CUDA_SUCCESS
+		   : CUDA_ERROR_INVALID_VALUE;
 }

@@ -34,8 +34,9 @@ struct pool *sim_pool_new(int device, const CUmemPoolProps *props)
 struct pool *sim_pool_default(int device)
 {
 	struct device *d = &sim_devices[device];
-	const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-				      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device}};
+	const CUmemPoolProps props = {
+	    .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+	    .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device}};
 	if (!d->default_pool) {
 		d->default_pool = sim_pool_new(device, &props);
 		if (!d->default_pool)
@@ -106,7 +107,8 @@ static CUresult take_async(CUdeviceptr *dptr, size_t size, struct pool *pool, st
 		return error;
 	if (sim_capturing(stream)) {
 		error = sim_capture_check(stream);
-		struct node *node = error ? NULL : sim_capture_add(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+		struct node *node =
+		    error ? NULL : sim_capture_add(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
 		if (!node)
 			return error ? error : CUDA_ERROR_OUT_OF_MEMORY;
 		error = sim_graph_memory_new(node, size, pool->device);
@@ -134,14 +136,16 @@ CUresult sim_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStrea
 	return take_async(dptr, bytesize, sim_devices[stream->obj.ctx->device].pool, stream);
 }
 
-CUresult sim_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool hPool, CUstream hStream)
+CUresult sim_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool hPool,
+				     CUstream hStream)
 {
 	CUresult error;
 	struct stream *stream = sim_stream_get(hStream, &error);
 	struct pool *pool = sim_object_get(hPool, OBJ_POOL);
 	if (!stream)
 		return error;
-	return pool && !pool->closing ? take_async(dptr, bytesize, pool, stream) : CUDA_ERROR_INVALID_VALUE;
+	return pool && !pool->closing ? take_async(dptr, bytesize, pool, stream)
+				      : CUDA_ERROR_INVALID_VALUE;
 }
 
 static void run_free(struct op *op)
@@ -174,7 +178,8 @@ CUresult sim_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_capturing(stream)) {
 		error = sim_capture_check(stream);
-		struct node *node = error ? NULL : sim_capture_add(stream, CU_GRAPH_NODE_TYPE_MEM_FREE);
+		struct node *node =
+		    error ? NULL : sim_capture_add(stream, CU_GRAPH_NODE_TYPE_MEM_FREE);
 		if (!node)
 			return error ? error : CUDA_ERROR_OUT_OF_MEMORY;
 		node->dptr = dptr;
@@ -185,7 +190,7 @@ CUresult sim_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 	struct op *op = sim_op_new(0);
 	SIM_ALLOC_CHECK(op);
 	sim_report_memory(alloc, 2, stream);
-	alloc->freeing = alloc->kind != MEM_GRAPH;      /* a second free must fail */
+	alloc->freeing = alloc->kind != MEM_GRAPH; /* a second free must fail */
 	op->data = (void *)(uintptr_t)dptr;
 	op->run = run_free;
 	sim_submit(stream, op);
@@ -205,7 +210,8 @@ CUresult sim_cuMemPoolTrimTo(CUmemoryPool hPool, size_t minBytesToKeep)
 CUresult sim_cuMemPoolCreate(CUmemoryPool *hPool, const CUmemPoolProps *poolProps)
 {
 	if (!hPool || !poolProps || poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-	    poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED || sim_device_check(poolProps->location.id))
+	    poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+	    sim_device_check(poolProps->location.id))
 		return CUDA_ERROR_INVALID_VALUE;
 	struct pool *pool = sim_pool_new(poolProps->location.id, poolProps);
 	SIM_ALLOC_CHECK(pool);

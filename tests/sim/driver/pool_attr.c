@@ -36,23 +36,27 @@ CUresult sim_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool hPool)
 #if CUDA_VERSION >= 13000
 static bool of_device(const CUmemLocation *location, CUmemAllocationType type)
 {
-	return location && location->type == CU_MEM_LOCATION_TYPE_DEVICE && type == CU_MEM_ALLOCATION_TYPE_PINNED;
+	return location && location->type == CU_MEM_LOCATION_TYPE_DEVICE &&
+	       type == CU_MEM_ALLOCATION_TYPE_PINNED;
 }
 
-CUresult sim_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location, CUmemAllocationType type)
+CUresult sim_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
+				    CUmemAllocationType type)
 {
-	return of_device(location, type) ? sim_cuDeviceGetDefaultMemPool(pool_out, location->id) :
-					   CUDA_ERROR_NOT_SUPPORTED;
+	return of_device(location, type) ? sim_cuDeviceGetDefaultMemPool(pool_out, location->id)
+					 : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult sim_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
 {
-	return of_device(location, type) ? sim_cuDeviceGetMemPool(pool, location->id) : CUDA_ERROR_NOT_SUPPORTED;
+	return of_device(location, type) ? sim_cuDeviceGetMemPool(pool, location->id)
+					 : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult sim_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
 {
-	return of_device(location, type) ? sim_cuDeviceSetMemPool(location->id, pool) : CUDA_ERROR_NOT_SUPPORTED;
+	return of_device(location, type) ? sim_cuDeviceSetMemPool(location->id, pool)
+					 : CUDA_ERROR_NOT_SUPPORTED;
 }
 #endif
 
@@ -102,14 +106,15 @@ CUresult sim_cuMemPoolSetAttribute(CUmemoryPool hPool, CUmemPool_attribute attr,
 	if (!pool || !value)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (is_switch(attr)) {
-		pool->reuse[attr - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = *(int *)value != 0;
+		pool->reuse[attr - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] =
+		    *(int *)value != 0;
 		return CUDA_SUCCESS;
 	}
 	if (attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
 		pool->threshold = *(cuuint64_t *)value;
 		return CUDA_SUCCESS;
 	}
-	if (*(cuuint64_t *)value)       /* the marks can only be reset */
+	if (*(cuuint64_t *)value) /* the marks can only be reset */
 		return CUDA_ERROR_INVALID_VALUE;
 	if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)
 		pool->reserved_high = pool->reserved;
@@ -126,14 +131,16 @@ CUresult sim_cuMemPoolSetAccess(CUmemoryPool hPool, const CUmemAccessDesc *map, 
 	if (!pool || !map || !count)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; i < count; i++) {
-		if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || sim_device_check(map[i].location.id))
+		if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+		    sim_device_check(map[i].location.id))
 			return CUDA_ERROR_INVALID_DEVICE;
 		pool->access[map[i].location.id] = map[i].flags;
 	}
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
+CUresult sim_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
+				CUmemLocation *location)
 {
 	struct pool *pool = sim_object_get(memPool, OBJ_POOL);
 	if (!pool || !flags || !location || location->type != CU_MEM_LOCATION_TYPE_DEVICE ||
@@ -149,15 +156,18 @@ CUresult sim_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute 
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_device_check(device))
 		return CUDA_ERROR_INVALID_DEVICE;
-	bool high = attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
-	*(cuuint64_t *)value = high ? sim_devices[device].graph_high : sim_devices[device].graph_used;
+	bool high =
+	    attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
+	*(cuuint64_t *)value =
+	    high ? sim_devices[device].graph_high : sim_devices[device].graph_used;
 	return CUDA_SUCCESS;
 }
 
 CUresult sim_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 {
 	if (!value || *(cuuint64_t *)value ||
-	    (attr != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && attr != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH))
+	    (attr != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH &&
+	     attr != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (sim_device_check(device))
 		return CUDA_ERROR_INVALID_DEVICE;
@@ -170,11 +180,13 @@ CUresult sim_cuDeviceGraphMemTrim(CUdevice device)
 	return sim_device_check(device) ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
-/* --- between processes: refused, as on a device without support -------------------------------- */
+/* --- between processes: refused, as on a device without support --------------------------------
+ */
 
 CUresult sim_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 {
-	return pHandle && sim_memory_find(dptr) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+	return pHandle && sim_memory_find(dptr) ? CUDA_ERROR_NOT_SUPPORTED
+						: CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult sim_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)

@@ -1,4 +1,5 @@
-/* cuGetProcAddress: the newest form not newer than what was asked for, per-thread form when wanted. */
+/* cuGetProcAddress: the newest form not newer than what was asked for, per-thread form when wanted.
+ */
 #include "sim.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@ static void *look_up(const char *base, int version, bool per_thread,
 {
 	const struct sim_version *plain = NULL, *threaded = NULL;
 	bool known = false;
-	for (unsigned i = first_of(base); i < sim_nversions && !strcmp(sorted[i]->base, base); i++) {
+	for (unsigned i = first_of(base); i < sim_nversions && !strcmp(sorted[i]->base, base);
+	     i++) {
 		known = true;
 		if (sorted[i]->version > version)
 			break;
@@ -42,17 +44,17 @@ static void *look_up(const char *base, int version, bool per_thread,
 			plain = sorted[i];
 	}
 	const struct sim_version *best = per_thread && threaded ? threaded : plain;
-	*status = best ? CU_GET_PROC_ADDRESS_SUCCESS :
-		  known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT :
-			  CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	*status = best	  ? CU_GET_PROC_ADDRESS_SUCCESS
+		  : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+			  : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 	return best ? sim_entries[best->entry].fn : NULL;
 }
 
 CUresult sim_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
 				 CUdriverProcAddressQueryResult *symbolStatus)
 {
-	const cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
-				 CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+	const cuuint64_t known =
+	    CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
 	if (!symbol || !pfn || (flags & ~known) || flags == known ||
 	    cudaVersion > sim_config.driver_version)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -64,7 +66,8 @@ CUresult sim_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion
 		qsort(sorted, sim_nversions, sizeof *sorted, by_base);
 	}
 	CUdriverProcAddressQueryResult status;
-	*pfn = look_up(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status);
+	*pfn = look_up(symbol, cudaVersion, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+		       &status);
 	if (symbolStatus)
 		*symbolStatus = status;
 	return CUDA_SUCCESS;
@@ -83,8 +86,10 @@ CUresult sim_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportT
 	static bool said;
 	(void)ppExportTable, (void)pExportTableId;
 	if (!said)
-		fputs("simulated CUDA driver: cuGetExportTable is not supported: use the stand-in runtime and "
-		      "CUPTI that belong to this driver\n", stderr);
+		fputs("simulated CUDA driver: cuGetExportTable is not supported: use the stand-in "
+		      "runtime and "
+		      "CUPTI that belong to this driver\n",
+		      stderr);
 	said = true;
 	return CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -26,8 +26,12 @@ static CUresult set(CUdeviceptr dst, size_t pitch, unsigned value, unsigned elem
 	struct node *node = sim_capture_add(stream, CU_GRAPH_NODE_TYPE_MEMSET);
 	SIM_ALLOC_CHECK(node);
 	node->set = what;
-	node->set_params = (CUDA_MEMSET_NODE_PARAMS){.dst = dst, .pitch = pitch, .value = value,
-						     .elementSize = element, .width = width, .height = height};
+	node->set_params = (CUDA_MEMSET_NODE_PARAMS){.dst = dst,
+						     .pitch = pitch,
+						     .value = value,
+						     .elementSize = element,
+						     .width = width,
+						     .height = height};
 	return CUDA_SUCCESS;
 }
 
@@ -52,8 +56,8 @@ CUresult sim_cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned ch
 	return set(dstDevice, dstPitch, uc, 1, Width, Height, NULL, false);
 }
 
-CUresult sim_cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-			      size_t Height)
+CUresult sim_cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us,
+			      size_t Width, size_t Height)
 {
 	return set(dstDevice, dstPitch, us, 2, Width, Height, NULL, false);
 }
@@ -79,20 +83,20 @@ CUresult sim_cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, 
 	return set(dstDevice, 0, ui, 4, N, 1, hStream, true);
 }
 
-CUresult sim_cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-			       size_t Height, CUstream hStream)
+CUresult sim_cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc,
+			       size_t Width, size_t Height, CUstream hStream)
 {
 	return set(dstDevice, dstPitch, uc, 1, Width, Height, hStream, true);
 }
 
-CUresult sim_cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-				size_t Height, CUstream hStream)
+CUresult sim_cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us,
+				size_t Width, size_t Height, CUstream hStream)
 {
 	return set(dstDevice, dstPitch, us, 2, Width, Height, hStream, true);
 }
 
-CUresult sim_cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
-				size_t Height, CUstream hStream)
+CUresult sim_cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui,
+				size_t Width, size_t Height, CUstream hStream)
 {
 	return set(dstDevice, dstPitch, ui, 4, Width, Height, hStream, true);
 }

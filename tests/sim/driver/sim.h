@@ -11,8 +11,12 @@
 #define __CUDA_API_VERSION_INTERNAL 1
 #include <cuda.h>
 #include <cudaProfiler.h>
+
+/* The order matters: the plain names first, then what is declared with them. */
 #include "names.h"
+
 #include "impl.h"
+
 #include "../observer.h"
 
 #include <pthread.h>
@@ -29,19 +33,19 @@ enum sim_reuse { REUSE_NEVER, REUSE_LIFO, REUSE_HANDSHAKE };
 struct sim_config {
 	bool log, log_unsupported;
 	int devices, driver_version, cc_major, cc_minor;
-	uint64_t memory;                /* bytes of each device */
+	uint64_t memory; /* bytes of each device */
 	uint64_t kernel_ns, copy_base_ns;
 	double copy_bytes_per_ns;
 	enum sim_reuse reuse;
-	uint64_t handshake_ns;          /* how long a free waits for the other thread */
-	size_t global_size;             /* of a variable whose size is unknown */
+	uint64_t handshake_ns; /* how long a free waits for the other thread */
+	size_t global_size;    /* of a variable whose size is unknown */
 };
 extern struct sim_config sim_config;
 
 /* --- exported functions (generated table, call.c) -------------------------------------------- */
 
 struct sim_fault {
-	unsigned long nth;              /* 0: every call */
+	unsigned long nth; /* 0: every call */
 	CUresult code;
 	struct sim_fault *next;
 };
@@ -50,7 +54,7 @@ struct sim_entry {
 	void *fn;
 	unsigned long calls;
 	struct sim_fault *faults;
-	bool early;                     /* works before cuInit */
+	bool early; /* works before cuInit */
 };
 struct sim_version {
 	const char *base;
@@ -63,9 +67,9 @@ extern const struct sim_version sim_versions[];
 
 struct sim_call {
 	struct sim_entry *entry;
-	int per_thread;                 /* _ptsz or _ptds form: NULL is the per-thread stream */
+	int per_thread; /* _ptsz or _ptds form: NULL is the per-thread stream */
 	const void *params;
-	CUfunction function;            /* launches: what is launched, for the observer */
+	CUfunction function; /* launches: what is launched, for the observer */
 	CUresult result;
 	uint32_t correlation;
 	int outer_per_thread;
@@ -80,40 +84,61 @@ void sim_unlock(void);
 bool sim_cond_wait(pthread_cond_t *cond, uint64_t deadline);
 uint64_t sim_now(void);
 void sim_sleep_until(uint64_t ns);
-void sim_report(const struct sim_activity *work);       /* queue for delivery; lock held */
+void sim_report(const struct sim_activity *work); /* queue for delivery; lock held */
 void sim_report_node(uint64_t original, uint64_t node, uint32_t graph);
-void sim_deliver(void);                                 /* deliver this thread's queue; no lock */
+void sim_deliver(void); /* deliver this thread's queue; no lock */
 bool sim_observed(void);
 extern bool sim_initialised;
 
 /* --- objects (object.c) ----------------------------------------------------------------------- */
 
 enum sim_type {
-	OBJ_FREE, OBJ_CONTEXT, OBJ_STREAM, OBJ_EVENT, OBJ_MODULE, OBJ_LIBRARY, OBJ_FUNCTION, OBJ_KERNEL,
-	OBJ_ALLOC, OBJ_ARRAY, OBJ_MIPMAP, OBJ_POOL, OBJ_PHYSICAL, OBJ_GRAPH, OBJ_NODE, OBJ_EXEC,
-	OBJ_EXTMEM, OBJ_EXTSEM, OBJ_USER, OBJ_LINK, OBJ_TEXTURE, OBJ_SURFACE, OBJ_NTYPES
+	OBJ_FREE,
+	OBJ_CONTEXT,
+	OBJ_STREAM,
+	OBJ_EVENT,
+	OBJ_MODULE,
+	OBJ_LIBRARY,
+	OBJ_FUNCTION,
+	OBJ_KERNEL,
+	OBJ_ALLOC,
+	OBJ_ARRAY,
+	OBJ_MIPMAP,
+	OBJ_POOL,
+	OBJ_PHYSICAL,
+	OBJ_GRAPH,
+	OBJ_NODE,
+	OBJ_EXEC,
+	OBJ_EXTMEM,
+	OBJ_EXTSEM,
+	OBJ_USER,
+	OBJ_LINK,
+	OBJ_TEXTURE,
+	OBJ_SURFACE,
+	OBJ_NTYPES
 };
 struct object {
 	enum sim_type type;
-	struct context *ctx;            /* owner, or NULL */
-	struct object *next, **link;    /* in the owner's list */
+	struct context *ctx;	     /* owner, or NULL */
+	struct object *next, **link; /* in the owner's list */
 };
-/* A zeroed object that handles may name; NULL when memory is short.  With an owner it dies with it. */
+/* A zeroed object that handles may name; NULL when memory is short.  With an owner it dies with it.
+ */
 void *sim_object_new(enum sim_type type, size_t size, struct context *owner);
-void *sim_object_get(const void *handle, enum sim_type type);   /* NULL: not a live one */
-void sim_object_drop(void *object);                             /* forget and free */
-void sim_object_forget(void *object);                           /* its handle dies, not the memory */
+void *sim_object_get(const void *handle, enum sim_type type); /* NULL: not a live one */
+void sim_object_drop(void *object);			      /* forget and free */
+void sim_object_forget(void *object);			      /* its handle dies, not the memory */
 void sim_object_own(struct object *object, struct context *owner);
 void sim_object_disown(struct object *object);
-void sim_objects_destroy(struct context *owner);                /* all that a context owns */
-const char *sim_intern(const char *name);                       /* lives as long as the process */
+void sim_objects_destroy(struct context *owner); /* all that a context owns */
+const char *sim_intern(const char *name);	 /* lives as long as the process */
 
 /* --- devices, contexts, threads --------------------------------------------------------------- */
 
 struct device {
 	struct context *primary;
 	unsigned primary_refs, primary_flags;
-	uint64_t used;                  /* bytes handed out */
+	uint64_t used; /* bytes handed out */
 	struct pool *default_pool, *pool;
 	uint64_t graph_used, graph_high;
 };
@@ -128,35 +153,37 @@ struct context {
 	unsigned flags, refs, api_version;
 	bool primary, dead;
 	struct stream *legacy;
-	uint64_t blocking_tail;         /* latest tail of the streams that wait for the legacy one */
-	unsigned ncaptures;             /* streams of this context in a capture that is not relaxed */
+	uint64_t blocking_tail; /* latest tail of the streams that wait for the legacy one */
+	uint64_t latest;	/* latest tail of all */
+	unsigned ncaptures;	/* streams of this context in a capture that is not relaxed */
 	CUfunc_cache cache;
 	CUsharedconfig shared;
 	size_t limits[CU_LIMIT_MAX];
-	uint32_t peers;                 /* bit a device */
+	uint32_t peers; /* bit a device */
 };
 struct sim_thread {
 	struct context **stack;
 	unsigned depth, capacity;
 	int per_thread;
-	uint32_t outer;                 /* correlation of the outermost API call, 0 outside */
+	uint32_t outer; /* correlation of the outermost API call, 0 outside */
 	CUstreamCaptureMode capture_mode;
 	struct thread_stream {
 		struct context *ctx;
 		struct stream *stream;
-	} *streams;
+	} * streams;
 	unsigned nstreams;
 	struct pending *pending;
 	unsigned npending, pending_capacity;
 	uint32_t tid;
 };
 struct sim_thread *sim_thread(void);
-struct context *sim_current(void);                              /* NULL: none */
-CUresult sim_current_check(struct context **ctx);               /* INVALID_CONTEXT, IS_DESTROYED */
+struct context *sim_current(void);		  /* NULL: none */
+CUresult sim_current_check(struct context **ctx); /* INVALID_CONTEXT, IS_DESTROYED */
 struct context *sim_context_get(CUcontext handle);
 void sim_thread_stack_free(struct sim_thread *self);
 
-/* --- timelines (timeline.c) -------------------------------------------------------------------- */
+/* --- timelines (timeline.c) --------------------------------------------------------------------
+ */
 
 /* A point on a timeline that others wait for: an event's record, the end of a stream's queue. */
 struct mark {
@@ -169,18 +196,18 @@ typedef void op_fn(struct op *op);
 struct op {
 	struct op *next;
 	uint64_t duration;
-	uint64_t start, end;            /* known once the operation was placed */
-	struct sim_activity work;       /* reported if .kind_set */
+	uint64_t start, end;	  /* known once the operation was placed */
+	struct sim_activity work; /* reported if .kind_set */
 	bool report;
-	struct mark **waits;            /* placed only after these are done */
+	struct mark **waits; /* placed only after these are done */
 	unsigned nwaits;
-	op_fn *run, *drop;              /* run in stream order, with the lock held */
+	op_fn *run, *drop; /* run in stream order, with the lock held */
 	void *data;
-	CUhostFn host;                  /* run by the stream's worker thread */
+	CUhostFn host; /* run by the stream's worker thread */
 	CUstreamCallback callback;
 	void *host_data;
-	struct mark *mark;              /* done when this operation is */
-	const uint32_t *poll;           /* stream wait value: placed when it holds */
+	struct mark *mark;    /* done when this operation is */
+	const uint32_t *poll; /* stream wait value: placed when it holds */
 	uint64_t poll_value;
 	unsigned poll_flags;
 };
@@ -189,17 +216,17 @@ struct stream {
 	uint64_t id;
 	unsigned flags;
 	int priority;
-	bool blocking;                  /* takes part in the legacy stream's rule */
+	bool blocking; /* takes part in the legacy stream's rule */
 	bool legacy, per_thread, gone, worker;
 	uint64_t tail;
-	struct op *head, **last;        /* operations whose time is not known yet */
+	struct op *head, **last; /* operations whose time is not known yet */
 	unsigned refs;
 	pthread_cond_t wake;
 	struct stream *blocked_next;
 	bool blocked;
 	struct capture *capture;
 	struct stream *capture_next;
-	struct node **deps;             /* of the next captured node */
+	struct node **deps; /* of the next captured node */
 	size_t ndeps;
 	CUstreamAttrValue attrs[8];
 };
@@ -208,37 +235,49 @@ struct stream *sim_stream_get(CUstream handle, CUresult *error);
 struct stream *sim_stream_new(struct context *ctx, unsigned flags, int priority);
 struct op *sim_op_new(uint64_t duration);
 void sim_op_wait(struct op *op, struct mark *mark);
-struct mark *sim_op_mark(struct op *op);                /* a reference for the caller */
+struct mark *sim_op_mark(struct op *op); /* a reference for the caller */
 void sim_op_drop(struct op *op);
-void sim_submit(struct stream *stream, struct op *op);  /* takes the operation */
-CUresult sim_stream_wait(struct stream *stream);        /* blocks, lock given back meanwhile */
+void sim_submit(struct stream *stream, struct op *op); /* takes the operation */
+CUresult sim_stream_wait(struct stream *stream);       /* blocks, lock given back meanwhile */
+void sim_context_wait(struct context *ctx);	       /* for all of its work */
 void sim_stream_unref(struct stream *stream);
 struct mark *sim_mark_ref(struct mark *mark);
 void sim_mark_drop(struct mark *mark);
-void sim_mark_wait(struct mark *mark);                  /* blocks until then, in real time too */
+void sim_mark_wait(struct mark *mark); /* blocks until then, in real time too */
 bool sim_mark_passed(const struct mark *mark);
-struct mark *sim_stream_mark(struct stream *stream);    /* everything submitted so far */
+struct mark *sim_stream_mark(struct stream *stream); /* everything submitted so far */
 void sim_pump(void);
-void sim_fill_activity(struct sim_activity *work, enum sim_activity_kind kind, struct stream *stream);
+void sim_fill_activity(struct sim_activity *work, enum sim_activity_kind kind,
+		       struct stream *stream);
 void sim_report_sync(int type, struct stream *stream, uint64_t start, uint32_t event);
 
 struct event {
 	struct object obj;
 	unsigned flags;
 	uint32_t id;
-	struct mark *mark;              /* NULL: never recorded */
+	struct mark *mark; /* NULL: never recorded */
 	uint64_t stream_id;
-	struct capture *capture;        /* recorded in a capture */
+	struct capture *capture; /* recorded in a capture */
 	uint64_t capture_id;
 	struct node **deps;
 	size_t ndeps;
 };
 struct event *sim_event_get(CUevent handle);
 
-/* --- memory ------------------------------------------------------------------------------------ */
+/* --- memory ------------------------------------------------------------------------------------
+ */
 
-enum sim_memory { MEM_DEVICE, MEM_HOST, MEM_REGISTERED, MEM_MANAGED, MEM_POOL, MEM_RESERVED,
-		  MEM_GLOBAL, MEM_EXTERNAL, MEM_GRAPH };
+enum sim_memory {
+	MEM_DEVICE,
+	MEM_HOST,
+	MEM_REGISTERED,
+	MEM_MANAGED,
+	MEM_POOL,
+	MEM_RESERVED,
+	MEM_GLOBAL,
+	MEM_EXTERNAL,
+	MEM_GRAPH
+};
 struct alloc {
 	struct object obj;
 	uintptr_t address;
@@ -249,9 +288,9 @@ struct alloc {
 	unsigned long long id;
 	struct pool *pool;
 	void *extra;
-	bool arena;                     /* the bytes are the arena's */
+	bool arena; /* the bytes are the arena's */
 	bool sync_memops;
-	bool freeing;                   /* a free is on its stream */
+	bool freeing; /* a free is on its stream */
 };
 /* New bytes that the driver backs; error as the API returns it. */
 CUresult sim_memory_new(size_t size, enum sim_memory kind, int device, struct context *owner,
@@ -259,13 +298,13 @@ CUresult sim_memory_new(size_t size, enum sim_memory kind, int device, struct co
 /* Name bytes that somebody else backs. */
 struct alloc *sim_memory_name(uintptr_t address, size_t size, enum sim_memory kind, int device,
 			      struct context *owner);
-struct alloc *sim_memory_find(uintptr_t address);               /* also from inside */
+struct alloc *sim_memory_find(uintptr_t address); /* also from inside */
 struct alloc *sim_memory_find_range(uintptr_t address, size_t size);
 void sim_memory_drop(struct alloc *alloc, bool handshake);
-uint8_t sim_memory_kind(const struct alloc *alloc);             /* CUpti_ActivityMemoryKind */
+uint8_t sim_memory_kind(const struct alloc *alloc); /* CUpti_ActivityMemoryKind */
 void sim_report_memory(const struct alloc *alloc, int op, struct stream *stream);
 bool sim_charge(int device, size_t size);
-CUresult sim_capture_unsafe(void);                              /* 900 while a capture forbids it */
+CUresult sim_capture_unsafe(void); /* 900 while a capture forbids it */
 uintptr_t sim_arena_take(size_t size, size_t *capacity);
 void sim_arena_give(uintptr_t address, size_t capacity, bool handshake);
 
@@ -289,16 +328,17 @@ struct array {
 	CUDA_ARRAY3D_DESCRIPTOR desc;
 	size_t element, pitch, slice, size;
 	unsigned char *data;
-	struct alloc *alloc;            /* NULL: a view of another array */
+	struct alloc *alloc; /* NULL: a view of another array */
 	struct mipmap *mipmap;
 	int device;
 };
 size_t sim_format_size(CUarray_format format, unsigned channels);
 void sim_array_destroy(struct array *array);
 
-/* --- copies, sets, launches as operations, also used by graphs --------------------------------- */
+/* --- copies, sets, launches as operations, also used by graphs ---------------------------------
+ */
 
-struct sim_box {                        /* one side of a copy */
+struct sim_box { /* one side of a copy */
 	unsigned char *base;
 	size_t pitch, slice;
 	CUmemorytype type;
@@ -307,13 +347,13 @@ struct sim_box {                        /* one side of a copy */
 };
 struct sim_copy {
 	struct sim_box dst, src;
-	size_t width, height, depth;    /* bytes, rows, slices */
+	size_t width, height, depth; /* bytes, rows, slices */
 	struct context *dst_ctx, *src_ctx;
 	void *staged;
 };
 struct sim_set {
 	unsigned char *base;
-	size_t pitch, width, height;    /* width in elements */
+	size_t pitch, width, height; /* width in elements */
 	unsigned element, value;
 };
 struct sim_launch {
@@ -336,21 +376,23 @@ CUresult sim_launch_check(const struct sim_launch *launch);
 CUresult sim_launch_submit(struct stream *stream, const struct sim_launch *launch,
 			   const struct node *node);
 
-/* --- code --------------------------------------------------------------------------------------- */
+/* --- code ---------------------------------------------------------------------------------------
+ */
 
 struct function {
 	struct object obj;
 	const char *name;
 	struct module *module;
 	int attrs[CU_FUNC_ATTRIBUTE_MAX];
-	unsigned block[3], shared;      /* legacy launches */
-	struct function *twin;          /* the CUfunction of a CUkernel */
+	unsigned block[3], shared; /* legacy launches */
+	struct function *twin;	   /* the CUfunction of a CUkernel */
 };
 struct function *sim_function_get(const void *handle);
 typedef void sim_kernel_fn(const unsigned grid[3], const unsigned block[3], void **params);
 sim_kernel_fn *sim_kernel_body(const char *name);
 
-/* --- graphs -------------------------------------------------------------------------------------- */
+/* --- graphs --------------------------------------------------------------------------------------
+ */
 
 struct node {
 	struct object obj;
@@ -358,9 +400,9 @@ struct node {
 	struct node *next, **link;
 	uint64_t id;
 	CUgraphNodeType type;
-	struct node **deps;             /* it runs after these */
+	struct node **deps; /* it runs after these */
 	size_t ndeps;
-	struct node *original;          /* cloned from */
+	struct node *original; /* cloned from */
 	uint64_t original_id;
 	bool disabled, visited;
 	struct sim_copy copy;
@@ -373,11 +415,11 @@ struct node {
 	struct graph *child;
 	CUDA_MEM_ALLOC_NODE_PARAMS alloc;
 	CUdeviceptr dptr;
-	struct graph_memory *memory;    /* of an allocation node, shared with its clones */
+	struct graph_memory *memory; /* of an allocation node, shared with its clones */
 	CUDA_BATCH_MEM_OP_NODE_PARAMS batch;
 	CUDA_EXT_SEM_SIGNAL_NODE_PARAMS signal;
 	CUDA_EXT_SEM_WAIT_NODE_PARAMS wait;
-	bool is_callback;               /* captured cuStreamAddCallback */
+	bool is_callback; /* captured cuStreamAddCallback */
 	CUstreamCallback callback;
 };
 struct graph {
@@ -385,7 +427,7 @@ struct graph {
 	uint32_t id;
 	struct node *nodes, **last;
 	size_t nnodes;
-	bool owned;                     /* by a child node or an exec: not the user's to destroy */
+	bool owned; /* by a child node or an exec: not the user's to destroy */
 	struct user_ref *users;
 	struct capture *capture;
 };
@@ -397,19 +439,20 @@ struct capture {
 	CUstreamCaptureMode mode;
 	CUstreamCaptureStatus status;
 	struct sim_thread *thread;
-	struct stream *streams;         /* that take part */
-	struct capture *next;           /* in the list of those going on */
+	struct stream *streams; /* that take part */
+	struct capture *next;	/* in the list of those going on */
 	bool own_graph;
 };
 struct graph *sim_graph_new(void);
 void sim_graph_destroy(struct graph *graph);
 struct graph *sim_graph_clone(struct graph *from);
-struct node *sim_node_add(struct graph *graph, CUgraphNodeType type, struct node *const *deps, size_t ndeps);
+struct node *sim_node_add(struct graph *graph, CUgraphNodeType type, struct node *const *deps,
+			  size_t ndeps);
 /* The next node of a capturing stream, after what the stream did last. */
 struct node *sim_capture_add(struct stream *stream, CUgraphNodeType type);
 bool sim_capturing(const struct stream *stream);
-CUresult sim_capture_check(struct stream *stream);      /* 901 when the capture is invalid */
-CUresult sim_capture_implicit(struct stream *stream);   /* 906: the legacy stream meets a capture */
+CUresult sim_capture_check(struct stream *stream);    /* 901 when the capture is invalid */
+CUresult sim_capture_implicit(struct stream *stream); /* 906: the legacy stream meets a capture */
 void sim_capture_invalidate(struct stream *stream);
 void sim_capture_drop(struct capture *capture);
 void sim_capture_leave(struct stream *stream);
@@ -418,15 +461,19 @@ CUresult sim_capture_wait(struct stream *stream, struct event *event);
 void sim_node_destroy(struct node *node);
 CUresult sim_capture_begin(struct stream *stream, CUstreamCaptureMode mode, struct graph *graph,
 			   struct node *const *deps, size_t ndeps);
-bool sim_graph_free(struct alloc *alloc);               /* memory of a graph; false: it is not live */
+bool sim_graph_free(struct alloc *alloc); /* memory of a graph; false: it is not live */
 void sim_graph_memory_ref(struct node *node);
 void sim_graph_memory_drop(struct node *node);
 CUresult sim_graph_memory_new(struct node *node, size_t size, int device);
 CUresult sim_graph_memory_launch(struct node *node, struct stream *stream, bool auto_free);
 void sim_exec_destroy(void *exec);
 void sim_users_drop(struct graph *graph);
-int sim_order(struct graph *graph, struct node ***order);       /* topological; -1: a cycle */
+int sim_order(struct graph *graph, struct node ***order); /* topological; -1: a cycle */
 
-#define SIM_ALLOC_CHECK(p) do { if (!(p)) return CUDA_ERROR_OUT_OF_MEMORY; } while (0)
+#define SIM_ALLOC_CHECK(p)                                                                         \
+	do {                                                                                       \
+		if (!(p))                                                                          \
+			return CUDA_ERROR_OUT_OF_MEMORY;                                           \
+	} while (0)
 
 #endif

@@ -6,7 +6,7 @@
 #define LOWEST 0
 #define HIGHEST (-5)
 
-static uint64_t next_id = 1;    /* 0 is no stream; legacy and per-thread streams take part too */
+static uint64_t next_id = 1; /* 0 is no stream; legacy and per-thread streams take part too */
 
 struct stream *sim_stream_new(struct context *ctx, unsigned flags, int priority)
 {
@@ -50,7 +50,7 @@ static struct stream *thread_stream(struct context *ctx)
 	if (!stream)
 		return NULL;
 	stream->per_thread = true;
-	stream->refs++;         /* the thread's own: it outlives the context's */
+	stream->refs++; /* the thread's own: it outlives the context's */
 	self->streams[self->nstreams++] = (struct thread_stream){ctx, stream};
 	return stream;
 }
@@ -263,7 +263,8 @@ CUresult sim_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstrea
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *param)
+CUresult sim_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+				  const CUstreamAttrValue *param)
 {
 	CUresult error;
 	struct stream *s = sim_stream_get(hStream, &error);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WRAPPER_MAGIC 0x466243b1u       /* fatbinary_section.h */
+#define WRAPPER_MAGIC 0x466243b1u /* fatbinary_section.h */
 #define FATBIN_MAGIC 0xba55ed50u
 
 struct wrapper {
@@ -54,8 +54,10 @@ static void read_table(struct symbols *symbols, const unsigned char *elf, size_t
 	for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
 		Elf64_Sym sym;
 		memcpy(&sym, elf + table->sh_offset + at, sizeof sym);
-		if (ELF64_ST_TYPE(sym.st_info) == STT_OBJECT && sym.st_size && sym.st_name < strings->sh_size)
-			remember(symbols, (const char *)elf + strings->sh_offset + sym.st_name, sym.st_size);
+		if (ELF64_ST_TYPE(sym.st_info) == STT_OBJECT && sym.st_size &&
+		    sym.st_name < strings->sh_size)
+			remember(symbols, (const char *)elf + strings->sh_offset + sym.st_name,
+				 sym.st_size);
 	}
 }
 
@@ -74,7 +76,8 @@ static bool read_elf(struct symbols *symbols, const unsigned char *elf, size_t l
 		memcpy(&table, elf + head.e_shoff + i * sizeof table, sizeof table);
 		if (table.sh_type != SHT_SYMTAB || table.sh_link >= head.e_shnum)
 			continue;
-		memcpy(&strings, elf + head.e_shoff + table.sh_link * sizeof strings, sizeof strings);
+		memcpy(&strings, elf + head.e_shoff + table.sh_link * sizeof strings,
+		       sizeof strings);
 		read_table(symbols, elf, limit, &table, &strings);
 		symbols->readable = true;
 	}

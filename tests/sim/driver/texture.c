@@ -21,7 +21,8 @@ static CUresult make(unsigned long long *out, const CUDA_RESOURCE_DESC *res, enu
 		return error;
 	if (!out || !res)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (res->resType == CU_RESOURCE_TYPE_ARRAY && !sim_object_get(res->res.array.hArray, OBJ_ARRAY))
+	if (res->resType == CU_RESOURCE_TYPE_ARRAY &&
+	    !sim_object_get(res->res.array.hArray, OBJ_ARRAY))
 		return CUDA_ERROR_INVALID_HANDLE;
 	struct texture *t = sim_object_new(type, sizeof *t, ctx);
 	SIM_ALLOC_CHECK(t);
@@ -40,7 +41,8 @@ static CUresult destroy(unsigned long long handle, enum sim_type type)
 }
 
 CUresult sim_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc,
-			       const CUDA_TEXTURE_DESC *pTexDesc, const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
+			       const CUDA_TEXTURE_DESC *pTexDesc,
+			       const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
 {
 	if (!pTexDesc)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -77,7 +79,8 @@ CUresult sim_cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject 
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc, CUtexObject texObject)
+CUresult sim_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc,
+					    CUtexObject texObject)
 {
 	struct texture *t = get(texObject, OBJ_TEXTURE);
 	if (!t || !pResViewDesc)

@@ -1,9 +1,10 @@
 /* Timelines: when each operation of a stream runs.
  *
- * An operation whose predecessors have known times is placed at once: its start and end are computed,
- * its effect happens, its record is reported.  Behind a host function (or a stream wait value) times
- * are unknown: operations queue up, and sim_pump() places them when what they wait for is done.  One
- * worker thread a stream runs host functions, in stream order; it leaves when idle. */
+ * An operation whose predecessors have known times is placed at once: its start and end are
+ * computed, its effect happens, its record is reported.  Behind a host function (or a stream wait
+ * value) times are unknown: operations queue up, and sim_pump() places them when what they wait for
+ * is done.  One worker thread a stream runs host functions, in stream order; it leaves when idle.
+ */
 #include "sim.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -73,18 +74,20 @@ static bool polled(const struct op *op)
 	if (!op->poll)
 		return true;
 	bool wide = op->poll_flags & 0x80000000u;
-	uint64_t now = wide ? __atomic_load_n((const uint64_t *)(const void *)op->poll, __ATOMIC_ACQUIRE)
-			    : __atomic_load_n(op->poll, __ATOMIC_ACQUIRE);
+	uint64_t now =
+	    wide ? __atomic_load_n((const uint64_t *)(const void *)op->poll, __ATOMIC_ACQUIRE)
+		 : __atomic_load_n(op->poll, __ATOMIC_ACQUIRE);
 	switch (op->poll_flags & 3) {
 	case CU_STREAM_WAIT_VALUE_EQ:
 		return now == op->poll_value;
 	case CU_STREAM_WAIT_VALUE_AND:
 		return now & op->poll_value;
 	case CU_STREAM_WAIT_VALUE_NOR:
-		return wide ? ~(now | op->poll_value) != 0 : (uint32_t)~(now | op->poll_value) != 0;
+		return wide ? ~(now | op->poll_value) != 0
+			    : (uint32_t) ~(now | op->poll_value) != 0;
 	default:
-		return wide ? (int64_t)(now - op->poll_value) >= 0 :
-			      (int32_t)(uint32_t)(now - op->poll_value) >= 0;
+		return wide ? (int64_t)(now - op->poll_value) >= 0
+			    : (int32_t)(uint32_t)(now - op->poll_value) >= 0;
 	}
 }
 
@@ -120,6 +123,7 @@ static void finish(struct stream *stream, struct op *op, uint64_t start, uint64_
 	op->start = start;
 	op->end = end;
 	stream->tail = end;
+	ctx->latest = later(ctx->latest, end);
 	if (stream->blocking && !stream->legacy)
 		ctx->blocking_tail = later(ctx->blocking_tail, end);
 	if (op->run)
@@ -188,7 +192,8 @@ static void *worker(void *data)
 			sim_unlock();
 			sim_deliver();
 			sim_lock();
-		} else if (!sim_cond_wait(&stream->wake, sim_now() + WORKER_IDLE_NS) && !stream->head) {
+		} else if (!sim_cond_wait(&stream->wake, sim_now() + WORKER_IDLE_NS) &&
+			   !stream->head) {
 			break;
 		}
 	}
@@ -209,7 +214,7 @@ static void wake_worker(struct stream *stream)
 	sigset_t all, old;
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);       /* signals are for the program's own threads */
+	sigfillset(&all); /* signals are for the program's own threads */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	stream->worker = !pthread_create(&thread, &attr, worker, stream);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -220,8 +225,8 @@ static void wake_worker(struct stream *stream)
 static bool advance(struct stream *stream)
 {
 	bool moved = false;
-	while (stream->head && !stream->head->host && !stream->head->callback && waited(stream->head) &&
-	       polled(stream->head)) {
+	while (stream->head && !stream->head->host && !stream->head->callback &&
+	       waited(stream->head) && polled(stream->head)) {
 		place(stream, pop(stream));
 		moved = true;
 	}
@@ -335,8 +340,8 @@ CUresult sim_stream_wait(struct stream *stream)
 {
 	struct mark *mark;
 	struct context *ctx = stream->obj.ctx;
-	stream->refs++;         /* somebody may destroy it meanwhile */
-	if (stream->legacy) {   /* done when the streams are that it waits for */
+	stream->refs++;	      /* somebody may destroy it meanwhile */
+	if (stream->legacy) { /* done when the streams are that it waits for */
 		struct op *op = sim_op_new(0);
 		mark = op ? sim_op_mark(op) : NULL;
 		if (op)
@@ -353,14 +358,44 @@ CUresult sim_stream_wait(struct stream *stream)
 	return dead ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
 }
 
-void sim_fill_activity(struct sim_activity *work, enum sim_activity_kind kind, struct stream *stream)
+/* All work of a context, also of streams whose handle is gone already. */
+void sim_context_wait(struct context *ctx)
+{
+	struct mark **marks_of;
+	size_t n = 0;
+	for (struct stream *s = blocked; s; s = s->blocked_next)
+		n += s->obj.ctx == ctx && s->head;
+	marks_of = n ? calloc(n, sizeof *marks_of) : NULL;
+	n = 0;
+	for (struct stream *s = blocked; s && marks_of; s = s->blocked_next)
+		if (s->obj.ctx == ctx && s->head)
+			marks_of[n++] = sim_stream_mark(s);
+	for (size_t i = 0; marks_of && i < n; i++) {
+		sim_mark_wait(marks_of[i]);
+		sim_mark_drop(marks_of[i]);
+	}
+	free(marks_of);
+	uint64_t latest = ctx->latest;
+	if (latest > sim_now()) {
+		sim_unlock();
+		sim_sleep_until(latest);
+		sim_lock();
+	}
+}
+
+void sim_fill_activity(struct sim_activity *work, enum sim_activity_kind kind,
+		       struct stream *stream)
 {
 	struct sim_thread *thread = sim_thread();
 	struct context *ctx = stream ? stream->obj.ctx : sim_current();
 	*work = (struct sim_activity){
-		.kind = kind, .correlation = thread->outer, .process_id = (uint32_t)getpid(),
-		.thread_id = thread->tid, .stream_id = stream ? (uint32_t)stream->id : UINT32_MAX,
-		.device_id = ctx ? (uint32_t)ctx->device : 0, .context_id = ctx ? ctx->id : 0,
+	    .kind = kind,
+	    .correlation = thread->outer,
+	    .process_id = (uint32_t)getpid(),
+	    .thread_id = thread->tid,
+	    .stream_id = stream ? (uint32_t)stream->id : UINT32_MAX,
+	    .device_id = ctx ? (uint32_t)ctx->device : 0,
+	    .context_id = ctx ? ctx->id : 0,
 	};
 }
 

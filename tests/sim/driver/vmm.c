@@ -1,5 +1,6 @@
 /* Virtual memory management: reserved addresses, physical memory, mappings between them.  Physical
- * memory is a range of one anonymous file, so that the same bytes can be mapped at several places. */
+ * memory is a range of one anonymous file, so that the same bytes can be mapped at several places.
+ */
 #include "sim.h"
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ struct physical {
 	struct object obj;
 	size_t size;
 	off_t offset;
-	int device, refs;               /* the handle and each mapping */
+	int device, refs; /* the handle and each mapping */
 	bool released;
 	CUmemAllocationProp prop;
 };
@@ -28,18 +29,20 @@ static struct free_range {
 	struct free_range *next;
 	off_t offset;
 	size_t size;
-} *free_ranges;
+} * free_ranges;
 
 static bool valid_prop(const CUmemAllocationProp *prop)
 {
 	return prop && prop->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
-	       prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE && !sim_device_check(prop->location.id);
+	       prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+	       !sim_device_check(prop->location.id);
 }
 
 CUresult sim_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
 					   CUmemAllocationGranularity_flags option)
 {
-	if (!granularity || !valid_prop(prop) || (unsigned)option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+	if (!granularity || !valid_prop(prop) ||
+	    (unsigned)option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
 		return CUDA_ERROR_INVALID_VALUE;
 	*granularity = GRANULARITY;
 	return CUDA_SUCCESS;
@@ -48,7 +51,7 @@ CUresult sim_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAlloc
 CUresult sim_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
 				 unsigned long long flags)
 {
-	(void)addr;             /* a wish; the simulated device grants none */
+	(void)addr; /* a wish; the simulated device grants none */
 	if (!ptr || !size || size % GRANULARITY || flags || (alignment & (alignment - 1)))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (alignment < GRANULARITY)
@@ -56,7 +59,8 @@ CUresult sim_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment
 	size_t span;
 	if (__builtin_add_overflow(size, alignment, &span))
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	void *base = mmap(NULL, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *base =
+	    mmap(NULL, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	uintptr_t start = ((uintptr_t)base + alignment - 1) & ~(alignment - 1);
@@ -76,7 +80,8 @@ CUresult sim_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment
 static struct alloc *reservation(CUdeviceptr ptr, size_t size)
 {
 	struct alloc *alloc = sim_memory_find(ptr);
-	if (!alloc || alloc->kind != MEM_RESERVED || !size || size > alloc->size - (ptr - alloc->address))
+	if (!alloc || alloc->kind != MEM_RESERVED || !size ||
+	    size > alloc->size - (ptr - alloc->address))
 		return NULL;
 	return alloc;
 }
@@ -111,8 +116,8 @@ static bool place_in_file(struct physical *p)
 	return true;
 }
 
-CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
-			 unsigned long long flags)
+CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+			 const CUmemAllocationProp *prop, unsigned long long flags)
 {
 	if (!handle || !size || size % GRANULARITY || flags || !valid_prop(prop))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -165,8 +170,8 @@ CUresult sim_cuMemRelease(CUmemGenericAllocationHandle handle)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
-		      unsigned long long flags)
+CUresult sim_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
+		      CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
 	struct alloc *alloc = reservation(ptr, size);
 	struct physical *p = physical_of(handle);
@@ -177,7 +182,8 @@ CUresult sim_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericA
 			return CUDA_ERROR_INVALID_VALUE;
 	struct mapping *m = malloc(sizeof *m);
 	SIM_ALLOC_CHECK(m);
-	if (mmap((void *)(uintptr_t)ptr, size, PROT_NONE, MAP_SHARED | MAP_FIXED, file, p->offset) == MAP_FAILED) {
+	if (mmap((void *)(uintptr_t)ptr, size, PROT_NONE, MAP_SHARED | MAP_FIXED, file,
+		 p->offset) == MAP_FAILED) {
 		free(m);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
@@ -212,7 +218,8 @@ CUresult sim_cuMemUnmap(CUdeviceptr ptr, size_t size)
 		unref(m->memory);
 		free(m);
 	}
-	mmap((void *)(uintptr_t)ptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	mmap((void *)(uintptr_t)ptr, size, PROT_NONE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	return CUDA_SUCCESS;
 }
 
@@ -228,20 +235,24 @@ CUresult sim_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc 
 		else if (desc[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READ && prot == PROT_NONE)
 			prot = PROT_READ;
 	alloc->flags = (unsigned)prot;
-	return mprotect((void *)(uintptr_t)ptr, size, prot) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+	return mprotect((void *)(uintptr_t)ptr, size, prot) ? CUDA_ERROR_INVALID_VALUE
+							    : CUDA_SUCCESS;
 }
 
-CUresult sim_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
+CUresult sim_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
+			    CUdeviceptr ptr)
 {
 	struct alloc *alloc = reservation(ptr, 1);
 	if (!flags || !location || !alloc)
 		return CUDA_ERROR_INVALID_VALUE;
-	*flags = alloc->flags & PROT_WRITE ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE :
-		 alloc->flags & PROT_READ ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+	*flags = alloc->flags & PROT_WRITE  ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+		 : alloc->flags & PROT_READ ? CU_MEM_ACCESS_FLAGS_PROT_READ
+					    : CU_MEM_ACCESS_FLAGS_PROT_NONE;
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
+CUresult sim_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+						    CUmemGenericAllocationHandle handle)
 {
 	struct physical *p = physical_of(handle);
 	if (!prop || !p)
