@@ -88,7 +88,7 @@ struct ts_rec_alloc {
 	uint64_t pool;
 	int32_t error;          /* CUresult or cudaError_t; 0 success */
 	uint8_t memory_kind;    /* enum ts_memory_kind */
-	uint8_t pad;
+	uint8_t step;           /* ts_self.step */
 	uint16_t context;       /* dense number of the current context, 0 unknown */
 };
 

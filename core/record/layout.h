@@ -40,7 +40,8 @@ struct ts_ring {
 	uint64_t tail_seen;             /* the consumer's tail when last read */
 	_Atomic uint32_t busy;          /* between taking a stamp and publishing it */
 	uint32_t mask;                  /* slots - 1 */
-	uint64_t pad0[5];
+	uint64_t stalled;               /* the writer did not make room in time: do not wait again */
+	uint64_t pad0[4];
 	/* consumer's line */
 	_Atomic uint64_t tail;          /* first slot not yet printed */
 	_Atomic uint32_t state;         /* enum ts_ring_state */

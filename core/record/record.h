@@ -31,7 +31,7 @@ struct ts_thread {
 	void *names;                    /* kernel handle -> arena text, of preload */
 	uint32_t step;                  /* step of the innermost step span: 0, 1 forward .. 3 optimizer */
 	uint32_t ended;                 /* the thread's destructor ran */
-	uint64_t pad[2];
+	uint32_t number;                /* of the thread in the trace, from 1; 0 not yet given */
 };
 
 extern _Thread_local struct ts_thread ts_self __attribute__((tls_model("initial-exec")));
@@ -117,6 +117,12 @@ int ts_record_flush(unsigned timeout_ms, bool to_disk);
  * `reason` NULL: complete; else failed with that reason.  Idempotent; later calls pass through.
  * `exiting`: called from the exit path.  0 or -errno. */
 int ts_record_finish(const char *reason, bool exiting);
+
+/* The program is about to exec: bring what is recorded into the file. */
+void ts_record_before_exec(void);
+
+/* The device backend was started (or there is none): the first lines can be written. */
+bool ts_record_device_started(void);
 
 /* Path of the trace, or NULL before it is open; valid for the process's life. */
 const char *ts_record_path(void);

@@ -1,0 +1,151 @@
+/* Device records.  They carry the correlation id of the call that caused them; the table here tells which
+ * span that call was made in, and when.  A record whose launch has not been read yet waits one pass. */
+#include "core/record/writer.h"
+
+#include <string.h>
+
+#include "core/session/session.h"
+
+#define LAUNCHES (1u << 16)     /* as many outstanding launches are known; 1.5 MiB */
+
+struct launch {
+	uint32_t correlation, span;
+	uint64_t start_ns;
+};
+
+static struct launch launches[LAUNCHES];
+
+static struct waiting {
+	struct ts_rec_interval rec;
+	unsigned passes;
+} *queue;
+static size_t queued, queue_room;
+static uint64_t overhead_ns;
+
+void ts_interval_launch(uint32_t correlation, uint32_t span, uint64_t start_ns)
+{
+	if (correlation)
+		launches[correlation % LAUNCHES] = (struct launch){ correlation, span, start_ns };
+}
+
+void ts_interval_queue(const struct ts_rec_interval *rec, const struct ts_source *from)
+{
+	struct waiting *grown = ts_grow(queue, &queue_room, queued + 1, sizeof(*queue));
+
+	(void)from;
+	if (!grown) {
+		ts_lost(TS_LOST_names, 1);
+		return;
+	}
+	queue = grown;
+	queue[queued++] = (struct waiting){ .rec = *rec };
+}
+
+static const char *const activities[] = { "kernel", "memcpy", "memset", "sync", "graph", "uvm", "overhead", "pool", "memory" };
+_Static_assert(TS_ARRAY_SIZE(activities) == TS_ACT_KINDS, "a name for each activity");
+
+static void print_details(const struct ts_rec_interval *rec, const char *name_key)
+{
+	if (name_key)
+		ts_print_arena_text(name_key, rec->name, activities[rec->activity % TS_ACT_KINDS]);
+	if (rec->correlation)
+		ts_line_u64(&ts_lines, "correlation", rec->correlation);
+	ts_line_word(&ts_lines, "activity", activities[rec->activity % TS_ACT_KINDS]);
+	if (rec->context)
+		ts_line_u64(&ts_lines, "context", rec->context);
+	if (rec->graph)
+		ts_line_u64(&ts_lines, "graph", rec->graph);
+	if (rec->graph_node)
+		ts_line_u64(&ts_lines, "graph_node", rec->graph_node);
+	if (rec->bytes)
+		ts_line_u64(&ts_lines, "bytes", rec->bytes);
+	if (rec->copy_kind)
+		ts_line_u64(&ts_lines, "activity_copy_kind", rec->copy_kind);
+	if (rec->clock_error_ns)
+		ts_line_u64(&ts_lines, "clock_error_ns", rec->clock_error_ns);
+}
+
+/* Work whose times cannot be used is kept as an op without duration: an interval of zero is not allowed, and
+ * one at time zero would be a lie. */
+static void print_untimed(const struct ts_rec_interval *rec, uint32_t span, uint64_t at_ns)
+{
+	ts_line_begin(&ts_lines, "op");
+	ts_print_span_id(span);
+	ts_print_arena_text("op_name", rec->name, activities[rec->activity % TS_ACT_KINDS]);
+	ts_line_raw(&ts_lines, ",\"shape\":[],\"dtype\":\"none\"");
+	ts_print_device("device", rec->h.device, false);
+	ts_line_raw(&ts_lines, ",\"duration_ns\":0,\"input_dense_bytes\":0");
+	ts_line_u64(&ts_lines, "timestamp_ns", at_ns);
+	ts_line_bool(&ts_lines, "untimed", true);
+	ts_line_u64(&ts_lines, "device_stream", rec->stream);
+	print_details(rec, NULL);
+	ts_line_end(&ts_lines);
+	ts_saw_time(at_ns);
+}
+
+static void print_interval(const struct ts_rec_interval *rec, const struct launch *launch)
+{
+	uint64_t zero = ts_session_start_ns(), start = rec->start_ns > zero ? rec->start_ns - zero : 0;
+	uint64_t end = rec->end_ns > zero ? rec->end_ns - zero : 0;
+	uint32_t span = rec->launch_span ? (uint32_t)rec->launch_span : launch ? launch->span : 1;
+
+	if (rec->untimed || end <= start) {
+		if (!rec->untimed)
+			ts_lost(TS_LOST_device_untimed, 1);
+		print_untimed(rec, span, launch ? launch->start_ns : 0);
+		return;
+	}
+	ts_line_begin(&ts_lines, "device_interval");
+	ts_print_span_id(span);
+	ts_print_device("device", rec->h.device, false);
+	ts_line_raw(&ts_lines, ",\"stream_id\":\"");
+	ts_line_number(&ts_lines, rec->stream);
+	ts_line_raw(&ts_lines, rec->backend == TS_BACKEND_EVENT ? "\",\"clock_id\":\"monotonic\",\"backend\":\"cuda-event\"" :
+								  "\",\"clock_id\":\"monotonic\",\"backend\":\"cupti\"");
+	ts_line_u64(&ts_lines, "start_ns", start);
+	ts_line_u64(&ts_lines, "duration_ns", end - start);
+	print_details(rec, "name");
+	if (!launch && !rec->launch_span)
+		ts_line_word(&ts_lines, "launch", "unknown");
+	if (launch && start < launch->start_ns)
+		ts_line_u64(&ts_lines, "before_launch_ns", launch->start_ns - start);
+	ts_line_end(&ts_lines);
+}
+
+void ts_interval_settle(bool last)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < queued; i++) {
+		struct waiting *item = &queue[i];
+		const struct launch *launch = &launches[item->rec.correlation % LAUNCHES];
+		bool is_known = item->rec.correlation && launch->correlation == item->rec.correlation;
+
+		if (item->rec.activity == TS_ACT_OVERHEAD) {
+			if (item->rec.end_ns > item->rec.start_ns)
+				overhead_ns += item->rec.end_ns - item->rec.start_ns;
+			continue;
+		}
+		/* Its launch may be in a ring that this pass had read before the record came. */
+		if (!is_known && !item->rec.launch_span && !last && item->passes++ < 2) {
+			queue[kept++] = *item;
+			continue;
+		}
+		if (!is_known && !item->rec.launch_span)
+			ts_lost(TS_LOST_device_unknown_launch, 1);
+		print_interval(&item->rec, is_known ? launch : NULL);
+	}
+	queued = kept;
+}
+
+uint64_t ts_interval_overhead_ns(void)
+{
+	return overhead_ns;
+}
+
+void ts_interval_child(void)
+{
+	queued = 0;
+	overhead_ns = 0;
+	memset(launches, 0, sizeof(launches));
+}

@@ -1,0 +1,380 @@
+/* Memory events.  Records come ring by ring; an address can go from one thread to another, so they are
+ * sorted by time first, up to a moment that every thread has passed, and only then paired. */
+#include "core/record/writer.h"
+
+#include <string.h>
+
+struct pending {
+	uint64_t t, order;
+	struct ts_source from;
+	unsigned char rec[TS_SLOT];
+};
+
+/* The last free of a ring, which may turn out to have failed. */
+struct last_free {
+	uint64_t address;
+	bool was_live;
+	struct ts_block block;
+	uint64_t t;
+};
+
+static struct pending *heap;
+static size_t heap_used, heap_room;
+static uint64_t arrivals;
+static struct last_free last_frees[TS_MAX_RINGS];
+static struct ts_memory_totals totals;
+
+static const char *const kind_names[] = { "device", "pinned", "registered", "managed", "pitched", "array", "mipmap",
+					  "pool",   "vmm",    "graph",	    "ipc",     "external" };
+_Static_assert(TS_ARRAY_SIZE(kind_names) == TS_MEM_KINDS, "a name for each kind of memory");
+
+static bool before(const struct pending *a, const struct pending *b)
+{
+	return a->t < b->t || (a->t == b->t && a->order < b->order);
+}
+
+void ts_memory_queue(const struct ts_rec *rec, const struct ts_source *from)
+{
+	struct pending *grown = ts_grow(heap, &heap_room, heap_used + 1, sizeof(*heap)), item;
+	size_t at = heap_used;
+
+	if (!grown) {
+		ts_lost(TS_LOST_names, 1);
+		return;
+	}
+	heap = grown;
+	item = (struct pending){ .t = rec->t, .order = arrivals++, .from = *from };
+	memcpy(item.rec, rec, TS_SLOT);
+	heap_used++;
+	for (; at > 0 && before(&item, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+		heap[at] = heap[(at - 1) / 2];
+	heap[at] = item;
+}
+
+static struct pending pop(void)
+{
+	struct pending top = heap[0], last = heap[--heap_used];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < heap_used) {
+		if (child + 1 < heap_used && before(&heap[child + 1], &heap[child]))
+			child++;
+		if (!before(&heap[child], &last))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = last;
+	return top;
+}
+
+static bool is_host(uint8_t kind)
+{
+	return kind == TS_MEM_PINNED || kind == TS_MEM_REGISTERED;
+}
+
+/* <device>:<address>#<generation> */
+static void print_storage(const char *key, const struct ts_block *block)
+{
+	ts_line_raw(&ts_lines, ",\"");
+	ts_line_raw(&ts_lines, key);
+	ts_line_raw(&ts_lines, "\":\"");
+	if (is_host(block->kind)) {
+		ts_line_raw(&ts_lines, "cpu:");
+	} else if (block->device < 0) {
+		ts_line_raw(&ts_lines, "cuda:unknown:");
+	} else {
+		ts_line_raw(&ts_lines, "cuda:");
+		ts_line_number(&ts_lines, (uint64_t)block->device);
+		ts_line_raw(&ts_lines, ":");
+	}
+	ts_line_hex_number(&ts_lines, block->address);
+	ts_line_raw(&ts_lines, "#");
+	ts_line_number(&ts_lines, block->generation);
+	ts_line_raw(&ts_lines, "\"");
+}
+
+static const char *category(uint8_t step)
+{
+	static const char *const names[] = { "other", "activation", "gradient", "optimizer" };
+
+	return names[step < TS_ARRAY_SIZE(names) ? step : 0];
+}
+
+/* One memory line; `note` is an own key set to true, or NULL. */
+static void print_memory(const struct ts_block *block, const struct ts_rec *rec, uint64_t t, uint32_t thread,
+			 uint64_t stream, const char *action, const char *note)
+{
+	uint64_t ns = ts_clock_session_ns(t);
+
+	ts_line_begin(&ts_lines, "memory");
+	ts_line_u64(&ts_lines, "timestamp_ns", ns);
+	print_storage("storage_id", block);
+	print_storage("tensor_id", block);
+	ts_print_span_id(rec->span);
+	ts_print_device("device", block->device, is_host(block->kind));
+	ts_line_u64(&ts_lines, "bytes", block->bytes);
+	ts_line_word(&ts_lines, "action", action);
+	ts_line_word(&ts_lines, "dtype", "u8");
+	ts_line_word(&ts_lines, "category", category(block->step));
+	ts_line_hex(&ts_lines, "address", block->address);
+	ts_line_word(&ts_lines, "memory_kind", kind_names[block->kind]);
+	if (block->pool)
+		ts_line_hex(&ts_lines, "pool", block->pool);
+	if (stream || block->kind == TS_MEM_POOL)
+		ts_line_hex(&ts_lines, "stream", stream);
+	ts_print_common(rec, thread);
+	if (note)
+		ts_line_bool(&ts_lines, note, true);
+	ts_line_end(&ts_lines);
+	ts_saw_time(ns);
+}
+
+static void account(int64_t bytes, int count)
+{
+	totals.live_bytes += (uint64_t)bytes;
+	totals.live_count += (uint64_t)count;
+	if (totals.live_bytes > totals.peak_bytes)
+		totals.peak_bytes = totals.live_bytes;
+}
+
+static void end_block(struct ts_block *block, const struct ts_rec *rec, uint64_t t, const struct ts_source *from,
+		      uint64_t stream, const char *note)
+{
+	/* Never before its own beginning, whatever the record says. */
+	print_memory(block, rec, t > block->t ? t : block->t, from->thread, stream, "free", note);
+	account(-(int64_t)block->bytes, -1);
+	block->state = TS_BLOCK_FREED;
+	block->free_stack = rec->stack;
+}
+
+/* --- a failed allocation: what was asked, what was live, the largest live stacks --- */
+
+#define TOP 5
+#define STACK_ROWS 4096u
+
+struct stack_row {
+	uint64_t bytes, count;
+	uint32_t stack;
+};
+
+static struct stack_row rows[STACK_ROWS];
+
+static void add_row(struct ts_block *block, void *user)
+{
+	uint32_t slot = block->stack * 2654435761u >> 20;
+
+	(void)user;
+	if (block->state != TS_BLOCK_LIVE || !block->stack)
+		return;
+	for (uint32_t i = 0; i < 64; i++, slot++) {
+		struct stack_row *row = &rows[slot & (STACK_ROWS - 1)];
+
+		if (row->stack && row->stack != block->stack)
+			continue;
+		row->stack = block->stack;
+		row->bytes += block->bytes;
+		row->count++;
+		return;
+	}
+}
+
+static void print_largest(void)
+{
+	bool first = true;
+
+	memset(rows, 0, sizeof(rows));
+	ts_block_each(add_row, NULL);
+	for (int n = 0; n < TOP; n++) {
+		struct stack_row *best = &rows[0];
+
+		for (uint32_t i = 1; i < STACK_ROWS; i++)
+			if (rows[i].bytes > best->bytes)
+				best = &rows[i];
+		if (!best->bytes)
+			break;
+		ts_line_raw(&ts_lines, first ? ",\"largest_live\":[{\"stack\":" : ",{\"stack\":");
+		ts_line_number(&ts_lines, best->stack);
+		ts_line_u64(&ts_lines, "bytes", best->bytes);
+		ts_line_u64(&ts_lines, "count", best->count);
+		ts_line_raw(&ts_lines, "}");
+		best->bytes = 0;
+		first = false;
+	}
+	if (!first)
+		ts_line_raw(&ts_lines, "]");
+}
+
+/* An op line for a memory call that changed nothing: failed, or captured into a graph. */
+static void print_call(const struct ts_rec *rec, uint32_t thread, uint8_t kind, uint64_t address, uint64_t bytes,
+		       int32_t error)
+{
+	uint64_t ns = ts_clock_session_ns(rec->t);
+
+	ts_line_begin(&ts_lines, "op");
+	ts_print_span_id(rec->span);
+	ts_line_word(&ts_lines, "op_name", ts_fn_name(rec->fn));
+	ts_line_raw(&ts_lines, ",\"shape\":[],\"dtype\":\"none\"");
+	ts_print_device("device", rec->device, is_host(kind));
+	ts_line_raw(&ts_lines, ",\"duration_ns\":0,\"input_dense_bytes\":0");
+	ts_line_u64(&ts_lines, "timestamp_ns", ns);
+	ts_line_word(&ts_lines, "memory_kind", kind_names[kind]);
+	if (bytes)
+		ts_line_u64(&ts_lines, "bytes", bytes);
+	if (address)
+		ts_line_hex(&ts_lines, "address", address);
+	if (error)
+		ts_line_i64(&ts_lines, "error", error);
+	if (rec->flags & TS_F_CAPTURED)
+		ts_line_bool(&ts_lines, "captured", true);
+	ts_print_common(rec, thread);
+	ts_saw_time(ns);
+}
+
+static void on_alloc(const struct ts_rec_alloc *rec, const struct ts_source *from)
+{
+	struct ts_block *block;
+
+	if (rec->error || (rec->h.flags & TS_F_CAPTURED) || !rec->address) {
+		print_call(&rec->h, from->thread, rec->memory_kind, rec->error ? 0 : rec->address, rec->bytes, rec->error);
+		if (rec->error) {
+			ts_line_u64(&ts_lines, "live_bytes", totals.live_bytes);
+			print_largest();
+		}
+		ts_line_end(&ts_lines);
+		if (rec->error || !(rec->h.flags & TS_F_CAPTURED))
+			return;
+		totals.captured++;
+		block = ts_block_add(rec->address, rec->memory_kind);
+		if (block && block->state != TS_BLOCK_LIVE)
+			block->state = TS_BLOCK_CAPTURED;
+		return;
+	}
+	block = ts_block_add(rec->address, rec->memory_kind);
+	if (!block) {
+		ts_lost(TS_LOST_names, 1);
+		return;
+	}
+	if (block->state == TS_BLOCK_LIVE)
+		end_block(block, &rec->h, rec->h.t, from, 0, "inferred");
+	block->generation++;
+	block->bytes = rec->bytes;
+	block->t = rec->h.t;
+	block->pool = rec->pool;
+	block->stack = rec->h.stack;
+	block->device = rec->h.device;
+	block->context = rec->context;
+	block->kind = rec->memory_kind;
+	block->step = rec->step;
+	block->state = TS_BLOCK_LIVE;
+	account((int64_t)block->bytes, 1);
+	print_memory(block, &rec->h, rec->h.t, from->thread, rec->stream, "alloc", NULL);
+}
+
+static void on_free(const struct ts_rec_free *rec, const struct ts_source *from)
+{
+	struct ts_block *block = ts_block_find(rec->address, rec->memory_kind);
+	struct last_free *last = &last_frees[from->ring];
+
+	*last = (struct last_free){ .address = rec->address, .t = rec->h.t };
+	if (rec->h.flags & TS_F_CAPTURED) {
+		print_call(&rec->h, from->thread, rec->memory_kind, rec->address, 0, 0);
+		ts_line_end(&ts_lines);
+		return;
+	}
+	if (block && block->state == TS_BLOCK_LIVE) {
+		last->was_live = true;
+		last->block = *block;
+		end_block(block, &rec->h, rec->h.t, from, rec->stream, NULL);
+	} else if (!block || block->state != TS_BLOCK_CAPTURED) {
+		totals.unmatched_frees++;
+	}
+}
+
+/* Take the thread's last free back: its block lives on, as a new storage since the old one has ended. */
+static void on_free_failed(const struct ts_rec_free *rec, const struct ts_source *from)
+{
+	struct ts_block *block = ts_block_find(rec->address, rec->memory_kind);
+	struct last_free *last = &last_frees[from->ring];
+	struct ts_rec head = rec->h;
+	uint32_t first_free = 0;
+
+	if (head.t < last->t)
+		head.t = last->t;
+	totals.failed_frees++;
+	if (last->address == rec->address && last->was_live && block && block->state == TS_BLOCK_FREED) {
+		block->free_stack = last->block.free_stack;
+		block->generation++;
+		block->t = head.t;
+		block->state = TS_BLOCK_LIVE;
+		account((int64_t)block->bytes, 1);
+		print_memory(block, &head, head.t, from->thread, 0, "alloc", "restored");
+	} else {
+		if (last->address == rec->address && !last->was_live && totals.unmatched_frees)
+			totals.unmatched_frees--;
+		if (block && block->state == TS_BLOCK_FREED)
+			first_free = block->free_stack;
+	}
+	last->address = 0;
+	print_call(&head, from->thread, rec->memory_kind, rec->address, 0, rec->error);
+	if (first_free)
+		ts_print_stack("first_free_stack", first_free);
+	ts_line_end(&ts_lines);
+}
+
+struct reset {
+	const struct ts_rec_reset *rec;
+	const struct ts_source *from;
+};
+
+static void end_if_reset(struct ts_block *block, void *user)
+{
+	const struct reset *reset = user;
+	const struct ts_rec_reset *rec = reset->rec;
+
+	if (block->state != TS_BLOCK_LIVE || block->t > rec->h.t)
+		return;
+	if (rec->pool ? block->pool != rec->pool : block->device != rec->h.device)
+		return;
+	if (rec->context && block->context != rec->context)
+		return;
+	end_block(block, &rec->h, rec->h.t, reset->from, 0, "reset");
+}
+
+void ts_memory_settle(uint64_t until_raw)
+{
+	while (heap_used && heap[0].t <= until_raw) {
+		struct pending item = pop();
+		const struct ts_rec *rec = (const void *)item.rec;
+
+		switch (rec->kind) {
+		case TS_REC_ALLOC:
+			on_alloc((const void *)rec, &item.from);
+			break;
+		case TS_REC_FREE:
+			on_free((const void *)rec, &item.from);
+			break;
+		case TS_REC_FREE_FAILED:
+			on_free_failed((const void *)rec, &item.from);
+			break;
+		case TS_REC_RESET:
+			ts_block_each(end_if_reset, &(struct reset){ (const void *)rec, &item.from });
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+struct ts_memory_totals ts_memory_totals(void)
+{
+	return totals;
+}
+
+void ts_memory_child(void)
+{
+	heap_used = 0;
+	memset(&totals, 0, sizeof(totals));
+	memset(last_frees, 0, sizeof(last_frees));
+	ts_block_child();
+}

@@ -1,0 +1,387 @@
+/* The threads' side: opening the session, a thread's first event and its end, a full ring. */
+#include "core/record/record.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/env.h"
+#include "core/log.h"
+#include "core/record/arena_life.h"
+#include "core/record/describe.h"
+#include "core/record/file.h"
+#include "core/record/output.h"
+#include "core/record/stack.h"
+#include "core/record/writer.h"
+#include "core/session/session.h"
+
+extern char **environ;
+
+_Thread_local struct ts_thread ts_self __attribute__((tls_model("initial-exec"))) = { .span = 1 };
+_Atomic int ts_recording;
+
+static const char *no_name(unsigned fn)
+{
+	(void)fn;
+	return "unknown";
+}
+
+const char *(*ts_fn_name)(unsigned fn) = no_name;
+
+static _Atomic uint64_t lost[TS_LOST_CAUSES];
+static _Atomic uint32_t threads;
+static _Atomic int device_started;
+static _Atomic int finishing;
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t thread_key;
+static int open_error;
+static bool inert;              /* AT_SECURE: nothing may be written on behalf of the environment */
+static char cwd[PATH_MAX];
+static char trace_path[TS_PATH_MAX];
+
+void ts_lost(enum ts_lost cause, uint64_t count)
+{
+	atomic_fetch_add_explicit(&lost[cause], count, memory_order_relaxed);
+}
+
+uint64_t ts_lost_count(enum ts_lost cause)
+{
+	return atomic_load_explicit(&lost[cause], memory_order_relaxed);
+}
+
+const char *ts_record_path(void)
+{
+	return trace_path[0] ? trace_path : NULL;
+}
+
+/* --- opening --- */
+
+static void warn(const char *text)
+{
+	ts_say("%s", text);
+}
+
+static int open_session(void)
+{
+	struct timespec real, mono;
+	uint64_t ring_bytes = TS_SLOT, start;
+	bool recoverable;
+	int result;
+
+	if (inert)
+		return -EPERM;
+	ts_env_read(environ, warn);
+	ts_clock_init((int)ts_env.clock);
+	result = ts_output_expand(ts_env.output, cwd, trace_path);
+	if (result) {
+		ts_say("TSTRACE_OUTPUT=%s: %s; nothing is recorded", ts_env.output,
+		       result == -EINVAL ? "it is empty, a file name is wanted" : ts_errno_text(result));
+		return result;
+	}
+	result = ts_output_open(trace_path, ts_env.compress == 1);
+	if (result)
+		return result;
+	while (ring_bytes * 2 <= ts_env.buffer)
+		ring_bytes *= 2;
+	result = ts_file_make(ts_env.ring_dir, trace_path, ring_bytes, &recoverable);
+	if (result) {
+		ts_say("no memory for the recorder: %s; nothing is recorded", ts_errno_text(result));
+		return result;
+	}
+	if (!recoverable)
+		ts_say("no room for the recovery file in %s; events not yet written are lost if the program is killed",
+		       *ts_env.ring_dir ? ts_env.ring_dir : "/dev/shm or beside the trace");
+	start = ts_clock_now();
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	ts_file->start_raw = start;
+	ts_file->start_ns = (uint64_t)mono.tv_sec * 1000000000u + (uint64_t)mono.tv_nsec;
+	ts_file->start_realtime_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec;
+	ts_clock_attach(ts_file);
+	ts_session_begin(start, ts_file->start_ns, ts_file->start_realtime_ns);
+	ts_stack_set_depth((unsigned)ts_env.stacks);
+	result = ts_writer_start();
+	if (result)
+		ts_say("the writer thread could not be started: %s; nothing is recorded", ts_errno_text(result));
+	return result;
+}
+
+/* The device backend is started by the thread that opened the session, outside the lock: it opens
+ * libraries, and another thread may be inside the loader and about to call us.  The others wait for it, so
+ * that their first launches are seen, but not for ever. */
+static void start_device(void)
+{
+	ts_self.depth++;
+	if (ts_device)
+		ts_device->start();
+	else
+		ts_device_set_state(TS_BACKEND_OFF, "off", "no device backend in this build");
+	ts_self.depth--;
+	atomic_store_explicit(&device_started, 1, memory_order_release);
+	ts_writer_wake();
+}
+
+static void wait_for_device(void)
+{
+	const struct timespec step = { .tv_nsec = 1000000 };
+
+	for (int ms = 0; ms < 2000 && !atomic_load_explicit(&device_started, memory_order_acquire); ms++)
+		nanosleep(&step, NULL);
+}
+
+bool ts_record_device_started(void)
+{
+	return atomic_load_explicit(&device_started, memory_order_acquire);
+}
+
+int ts_record_open(void)
+{
+	bool opened = false;
+	int state, saved = errno;
+
+	pthread_mutex_lock(&open_lock);
+	if (atomic_load(&ts_recording) == TS_REC_UNOPENED && !open_error) {
+		open_error = open_session();
+		if (!open_error) {
+			atomic_store(&ts_recording, TS_REC_ON);
+			opened = true;
+		}
+	}
+	state = atomic_load(&ts_recording);
+	pthread_mutex_unlock(&open_lock);
+	if (opened)
+		start_device();
+	else if (state == TS_REC_ON && !ts_record_device_started())
+		wait_for_device();
+	errno = saved;
+	return state == TS_REC_ON || state == TS_REC_OFF ? 0 : open_error ? open_error : -ESHUTDOWN;
+}
+
+/* --- threads --- */
+
+static void thread_end(void *arg)
+{
+	struct ts_thread *self = &ts_self;
+	struct ts_ring *ring = self->ring;
+
+	(void)arg;
+	self->depth++;
+	ts_stack_thread_end();
+	ts_session_thread_end();
+	self->stacks = NULL;
+	self->spans = NULL;
+	self->span = 1;
+	self->ended = 1;
+	self->ring = NULL;
+	if (ring)
+		atomic_store_explicit(&ring->state, TS_RING_EXITED, memory_order_release);
+	self->depth--;
+}
+
+static void make_ring(struct ts_thread *self)
+{
+	char name[16] = "";
+
+	if (!self->number)
+		self->number = 1 + atomic_fetch_add(&threads, 1);
+	prctl(PR_GET_NAME, name);
+	self->ring = ts_file_ring(self->number, (int)syscall(SYS_gettid), name);
+	/* In a thread that is ending, the destructor runs again in its next round. */
+	if (self->ring)
+		pthread_setspecific(thread_key, self);
+	else
+		ts_lost(TS_LOST_no_ring, 1);
+}
+
+struct ts_ring *ts_enter_slow(struct ts_thread *self)
+{
+	int state = atomic_load(&ts_recording), saved = errno;
+
+	if (state == TS_REC_FINISHED)
+		ts_lost(TS_LOST_late, 1);
+	if (state == TS_REC_FINISHED || state == TS_REC_OFF || (state == TS_REC_UNOPENED && open_error))
+		return NULL;
+	if (state == TS_REC_UNOPENED && ts_record_open())
+		return NULL;
+	if (!ts_record_device_started())
+		ts_record_open();
+	if (!self->ring && atomic_load(&ts_recording) == TS_REC_ON)
+		make_ring(self);
+	errno = saved;
+	return self->ring;
+}
+
+/* --- a full ring --- */
+
+static bool has_room(struct ts_ring *ring, uint64_t head, unsigned slots)
+{
+	ring->tail_seen = atomic_load_explicit(&ring->tail, memory_order_acquire);
+	return head + slots - ring->tail_seen <= ring->mask;
+}
+
+static bool wait_for_room(struct ts_ring *ring, uint64_t head, unsigned slots)
+{
+	const struct timespec step = { .tv_nsec = 50000 };
+	struct timespec begin, now;
+
+	ts_writer_wake();
+	if (ts_env.on_full == 1 || ring->stalled)
+		return false;
+	atomic_fetch_add_explicit(&ring->waits, 1, memory_order_relaxed);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		nanosleep(&step, NULL);
+		if (has_room(ring, head, slots))
+			return true;
+		ts_writer_wake();
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((uint64_t)(now.tv_sec - begin.tv_sec) * 1000 + (uint64_t)now.tv_nsec / 1000000 <
+		 ts_env.wait_ms + (uint64_t)begin.tv_nsec / 1000000);
+	/* The writer is stuck: lose events from now on instead of holding the program up at each one. */
+	ring->stalled = 1;
+	return false;
+}
+
+void *ts_reserve_slow(struct ts_ring *ring, unsigned slots)
+{
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	uint32_t at = (uint32_t)head & ring->mask, size = ring->mask + 1;
+	unsigned pad = at + slots > size ? size - at : 0;
+	int saved = errno;
+	struct ts_rec *filler;
+
+	if (!has_room(ring, head, pad + slots) && !wait_for_room(ring, head, pad + slots)) {
+		atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
+		ts_lost(TS_LOST_ring_full, 1);
+		atomic_store_explicit(&ring->busy, 0, memory_order_relaxed);
+		errno = saved;
+		return NULL;
+	}
+	ring->stalled = 0;
+	if (head - ring->tail_seen > size / 2)
+		ts_writer_wake();
+	if (pad) {
+		filler = (struct ts_rec *)(void *)(ring->slots + (size_t)at * TS_SLOT);
+		filler->kind = TS_REC_PAD;
+		filler->slots = (uint8_t)pad;
+		atomic_store_explicit(&ring->head, head + pad, memory_order_release);
+		at = 0;
+	}
+	errno = saved;
+	return ring->slots + (size_t)at * TS_SLOT;
+}
+
+/* --- the end --- */
+
+int ts_record_flush(unsigned timeout_ms, bool to_disk)
+{
+	int saved = errno, result;
+
+	if (atomic_load(&ts_recording) == TS_REC_UNOPENED)
+		return 0;
+	ts_self.depth++;
+	if (ts_device)
+		ts_device->flush(timeout_ms, false);
+	result = ts_writer_flush(timeout_ms, to_disk);
+	ts_self.depth--;
+	errno = saved;
+	return result;
+}
+
+int ts_record_finish(const char *reason, bool exiting)
+{
+	int saved = errno, state, result = 0;
+
+	(void)exiting;
+	if (atomic_exchange(&finishing, 1))
+		return 0;
+	ts_self.depth++;
+	if (atomic_load(&ts_recording) == TS_REC_ON || atomic_load(&ts_recording) == TS_REC_OFF) {
+		/* Device records are delivered by threads that are producers: while the session is still on. */
+		if (ts_device) {
+			ts_device->flush((unsigned)ts_env.exit_ms, true);
+			ts_device->stop();
+		}
+		state = atomic_exchange(&ts_recording, TS_REC_FINISHED);
+		if (state == TS_REC_ON || state == TS_REC_OFF)
+			result = ts_writer_finish(reason, (unsigned)ts_env.exit_ms + 3000);
+	} else {
+		atomic_store(&ts_recording, TS_REC_FINISHED);
+	}
+	ts_self.depth--;
+	errno = saved;
+	return result;
+}
+
+void ts_record_before_exec(void)
+{
+	ts_record_flush(1000, false);
+}
+
+/* --- fork: steps in lock order; the child keeps nothing of the parent's session --- */
+
+static void prefork(void)
+{
+	pthread_mutex_lock(&open_lock);
+	ts_arena_prefork();
+}
+
+static void in_parent(void)
+{
+	ts_arena_parent();
+	pthread_mutex_unlock(&open_lock);
+}
+
+static void in_child(void)
+{
+	pthread_mutex_init(&open_lock, NULL);
+	ts_clock_detach();
+	ts_arena_child();
+	ts_file_child();
+	ts_output_child();
+	ts_writer_child();
+	ts_session_child();
+	ts_stack_code_changed();
+	if (ts_device && atomic_load(&ts_recording) != TS_REC_UNOPENED)
+		ts_device->child();
+	ts_describe_child();
+	for (int i = 0; i < TS_LOST_CAUSES; i++)
+		atomic_store(&lost[i], 0);
+	atomic_store(&threads, 0);
+	atomic_store(&device_started, 0);
+	atomic_store(&finishing, 0);
+	atomic_store(&ts_recording, TS_REC_UNOPENED);
+	open_error = 0;
+	trace_path[0] = '\0';
+	ts_self.ring = NULL;
+	ts_self.number = 0;
+	ts_self.span = 1;
+	ts_self.step = 0;
+	ts_self.spans = NULL;
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	inert = getauxval(AT_SECURE) != 0;
+	if (inert) {
+		open_error = -EPERM;
+		return;
+	}
+	ts_clock_init(0);
+	if (!getcwd(cwd, sizeof(cwd)))
+		strcpy(cwd, "/");
+	pthread_key_create(&thread_key, thread_end);
+	pthread_atfork(prefork, in_parent, in_child);
+}
+
+/* After the program's own exit handlers: what they do with the GPU is still recorded. */
+__attribute__((destructor)) static void unload(void)
+{
+	ts_record_finish(NULL, true);
+}

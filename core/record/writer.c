@@ -1,0 +1,301 @@
+/* The writer thread: drains every ring, prints, writes. */
+#include "core/record/writer.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/env.h"
+#include "core/record/device.h"
+#include "core/record/file.h"
+#include "core/record/output.h"
+
+#define STACK_BYTES (256u << 10)
+#define WRITE_AT (256u << 10)           /* bytes of lines that are written at once */
+#define POLL_BUSY_MS 5
+#define POLL_IDLE_MS 20
+/* A stamp is visible to the writer no later than this after it was taken, unless the ring says busy:
+ * the time a store takes to leave its core, with a wide margin. */
+#define STORE_DELAY_NS 200000
+
+struct ts_lines ts_lines;
+
+static _Atomic uint32_t wake;           /* futex: something to do */
+static _Atomic uint32_t done;           /* futex: grows with each finished pass */
+static _Atomic uint32_t flush_asked, flush_done;
+static _Atomic int flush_to_disk, finish_asked, finished;
+static const char *finish_reason;
+static bool begun;                      /* the first lines are printed */
+static uint64_t written_ns;             /* when lines were last written */
+static uint64_t count_written;
+static uint64_t not_busy[TS_MAX_RINGS]; /* raw time of the last pass that saw the ring not busy */
+
+static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void ts_writer_wake(void)
+{
+	int saved = errno;
+
+	if (!atomic_exchange(&wake, 1))
+		futex(&wake, FUTEX_WAKE, 1, NULL);
+	errno = saved;
+}
+
+static void drain(struct ts_ring *ring, uint32_t index)
+{
+	struct ts_source from = { .ring = index, .thread = ring->thread };
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+
+	while (tail != head) {
+		const struct ts_rec *rec = (const void *)(ring->slots + (size_t)(tail & ring->mask) * TS_SLOT);
+
+		ts_print_record(rec, &from);
+		tail += rec->slots ? rec->slots : 1;
+		/* Given back in pieces, so that a waiting thread goes on soon. */
+		if (!(tail & 63))
+			atomic_store_explicit(&ring->tail, tail, memory_order_release);
+		if (ts_lines.whole >= WRITE_AT) {
+			ts_output_write(ts_lines.text, ts_lines.whole, ts_lines.count - count_written);
+			count_written = ts_lines.count;
+			ts_lines.whole = ts_lines.used = 0;
+		}
+	}
+	atomic_store_explicit(&ring->tail, tail, memory_order_release);
+}
+
+/* Raw ticks of the store delay, from the pieces of the clock. */
+static uint64_t delay_ticks(uint64_t now)
+{
+	uint64_t ns = ts_clock_to_ns(now), back = now;
+
+	if (!ts_clock_is_raw)
+		return STORE_DELAY_NS;
+	for (uint64_t step = 1u << 16; ns - ts_clock_to_ns(back) < STORE_DELAY_NS; step *= 2)
+		back = now - step;
+	return now - back;
+}
+
+static void write_lines(bool force)
+{
+	uint64_t now = now_ns();
+
+	if (!ts_lines.whole ||
+	    (!force && ts_lines.whole < WRITE_AT && now - written_ns < ts_env.flush_ms * 1000000))
+		return;
+	ts_output_write(ts_lines.text, ts_lines.whole, ts_lines.count - count_written);
+	count_written = ts_lines.count;
+	ts_lines.whole = ts_lines.used = 0;
+	written_ns = now;
+}
+
+/* A thread that was killed by its last destructor round, or by the kernel, never gives its ring back. */
+static void reap(struct ts_ring *ring)
+{
+	if (atomic_load(&ring->state) == TS_RING_LIVE && syscall(SYS_tgkill, getpid(), ring->tid, 0) && errno == ESRCH)
+		atomic_store(&ring->state, TS_RING_EXITED);
+}
+
+/* One look at every ring.  `last`: nobody records any more. */
+static bool pass(bool last)
+{
+	uint64_t now = ts_clock_now(), watermark = now - delay_ticks(now);
+	uint32_t rings = atomic_load_explicit(&ts_file->rings, memory_order_acquire);
+	static unsigned passes;
+	uint64_t before = ts_lines.count;
+	bool reaping = ++passes % 128 == 0;
+
+	for (uint32_t i = 0; i < rings; i++) {
+		struct ts_ring *ring = ts_file_ring_at(i);
+
+		/* Busy is read before the head: a record published in between is drained all the same. */
+		if (!atomic_load_explicit(&ring->busy, memory_order_acquire))
+			not_busy[i] = watermark;
+		else if (not_busy[i] < watermark)
+			watermark = not_busy[i];
+		drain(ring, i);
+		if (reaping)
+			reap(ring);
+	}
+	ts_memory_settle(last ? UINT64_MAX : watermark);
+	ts_interval_settle(last);
+	return ts_lines.count != before;
+}
+
+static void serve_flush(void)
+{
+	uint32_t asked = atomic_load(&flush_asked);
+
+	if (asked == atomic_load(&flush_done))
+		return;
+	/* Memory events wait for a moment that all threads have passed; a little later it is there. */
+	nanosleep(&(struct timespec){ .tv_nsec = 2 * STORE_DELAY_NS }, NULL);
+	pass(false);
+	write_lines(true);
+	ts_output_flush(atomic_exchange(&flush_to_disk, 0));
+	atomic_store(&flush_done, asked);
+	futex(&flush_done, FUTEX_WAKE, INT32_MAX, NULL);
+}
+
+static void end(void)
+{
+	for (int i = 0; i < 20; i++) {
+		uint32_t rings = atomic_load(&ts_file->rings);
+		bool busy = false;
+
+		for (uint32_t r = 0; r < rings; r++)
+			busy |= atomic_load(&ts_file_ring_at(r)->busy) != 0;
+		if (!busy)
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);
+	}
+	pass(true);
+	pass(true);
+	ts_print_end(finish_reason);
+	write_lines(true);
+	ts_output_flush(false);
+	ts_output_close();
+	ts_file->finished = 1;
+	ts_file_unlink();
+	atomic_store(&finished, 1);
+	atomic_fetch_add(&done, 1);
+	futex(&done, FUTEX_WAKE, INT32_MAX, NULL);
+}
+
+/* The first lines want to know the device, which shows itself only after the program's first calls. */
+static bool can_begin(uint64_t start_ns)
+{
+	uint64_t passed = now_ns() - start_ns;
+
+	if (atomic_load(&finish_asked) || atomic_load(&flush_asked) != atomic_load(&flush_done))
+		return true;
+	return ts_record_device_started() ? passed > 50000000 : passed > UINT64_C(5000000000);
+}
+
+static void *run(void *arg)
+{
+	uint64_t start_ns = now_ns(), flushed_ns = start_ns;
+	bool was_busy = true;
+
+	(void)arg;
+	ts_self.depth = 1;              /* whatever this thread calls is not recorded */
+	prctl(PR_SET_NAME, "tstrace");
+	for (;;) {
+		struct timespec poll = { .tv_nsec = (was_busy ? POLL_BUSY_MS : POLL_IDLE_MS) * 1000000 };
+
+		if (!atomic_load(&finish_asked))
+			futex(&wake, FUTEX_WAIT, 0, &poll);
+		atomic_store(&wake, 0);
+		if (!begun && can_begin(start_ns)) {
+			ts_print_begin();
+			begun = true;
+		}
+		if (!begun && !atomic_load(&finish_asked))
+			continue;
+		ts_clock_maintain();
+		if (atomic_load(&finish_asked))
+			break;
+		was_busy = pass(false);
+		if (ts_device && now_ns() - flushed_ns > ts_env.flush_ms * 1000000) {
+			ts_device->flush(0, false);
+			flushed_ns = now_ns();
+		}
+		write_lines(false);
+		serve_flush();
+	}
+	end();
+	return NULL;
+}
+
+int ts_writer_start(void)
+{
+	pthread_attr_t attributes;
+	sigset_t all, old;
+	pthread_t thread;
+	int error;
+
+	begun = false;
+	written_ns = now_ns();
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	error = pthread_create(&thread, &attributes, run, NULL);
+	pthread_attr_destroy(&attributes);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -error;
+}
+
+/* Wait until `word` reaches at least `value`. */
+static bool wait_for(_Atomic uint32_t *word, uint32_t value, unsigned timeout_ms)
+{
+	uint64_t deadline = now_ns() + (uint64_t)timeout_ms * 1000000;
+
+	for (;;) {
+		uint32_t seen = atomic_load(word);
+		uint64_t now = now_ns();
+
+		if ((int32_t)(seen - value) >= 0)
+			return true;
+		if (now >= deadline)
+			return false;
+		futex(word, FUTEX_WAIT, seen, &(struct timespec){ .tv_sec = (time_t)((deadline - now) / 1000000000),
+								  .tv_nsec = (long)((deadline - now) % 1000000000) });
+	}
+}
+
+int ts_writer_flush(unsigned timeout_ms, bool to_disk)
+{
+	uint32_t ticket;
+
+	if (atomic_load(&finished))
+		return ts_output_error();
+	if (to_disk)
+		atomic_store(&flush_to_disk, 1);
+	ticket = atomic_fetch_add(&flush_asked, 1) + 1;
+	ts_writer_wake();
+	return wait_for(&flush_done, ticket, timeout_ms) ? ts_output_error() : -ETIMEDOUT;
+}
+
+int ts_writer_finish(const char *reason, unsigned timeout_ms)
+{
+	finish_reason = reason;
+	atomic_store(&finish_asked, 1);
+	ts_writer_wake();
+	return wait_for(&done, 1, timeout_ms) ? ts_output_error() : -ETIMEDOUT;
+}
+
+void ts_writer_child(void)
+{
+	atomic_store(&wake, 0);
+	atomic_store(&done, 0);
+	atomic_store(&flush_asked, 0);
+	atomic_store(&flush_done, 0);
+	atomic_store(&finish_asked, 0);
+	atomic_store(&finished, 0);
+	finish_reason = NULL;
+	ts_lines.used = ts_lines.whole = 0;
+	ts_lines.count = count_written = 0;
+	memset(not_busy, 0, sizeof(not_busy));
+	ts_print_child();
+	ts_memory_child();
+	ts_interval_child();
+}

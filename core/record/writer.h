@@ -1,0 +1,78 @@
+/* The writer thread, and what it is made of.  Everything below runs on the writer thread alone unless
+ * said otherwise; nothing here calls malloc, since a preloaded malloc may call us. */
+#ifndef TSTRACE_CORE_RECORD_WRITER_H
+#define TSTRACE_CORE_RECORD_WRITER_H
+
+#include "core/base.h"
+#include "core/record/line.h"
+#include "core/record/record.h"
+
+/* --- writer.c: any thread --- */
+int ts_writer_start(void);                      /* 0 or -errno; the session is open and the file made */
+void ts_writer_wake(void);                      /* signal-safe */
+int ts_writer_flush(unsigned timeout_ms, bool to_disk);
+int ts_writer_finish(const char *reason, unsigned timeout_ms);
+void ts_writer_child(void);
+
+extern struct ts_lines ts_lines;                /* the lines under way */
+
+/* --- print.c: records as lines --- */
+struct ts_source {
+	uint32_t ring;          /* index of the ring */
+	uint32_t thread;        /* number of the thread in the trace */
+};
+
+void ts_print_record(const struct ts_rec *rec, const struct ts_source *from);
+void ts_print_common(const struct ts_rec *rec, uint32_t thread);   /* api, thread, route, stack */
+void ts_print_span_id(uint32_t span);           /* ,"span_id":"s7" */
+void ts_print_stack(const char *key, uint32_t stack);
+void ts_print_device(const char *key, int device, bool is_host);
+void ts_print_arena_text(const char *key, uint32_t text, const char *otherwise);
+void ts_print_open_spans(uint64_t end_ns);      /* close what is open at the end */
+void ts_saw_time(uint64_t session_ns);          /* evidence: the terminal is not before it */
+uint64_t ts_latest_time(void);
+void ts_print_child(void);
+
+/* --- memory.c: memory records in time order --- */
+void ts_memory_queue(const struct ts_rec *rec, const struct ts_source *from);
+void ts_memory_settle(uint64_t until_raw);      /* print what lies before this time */
+struct ts_memory_totals {
+	uint64_t live_bytes, live_count, peak_bytes, unmatched_frees, captured, failed_frees;
+};
+struct ts_memory_totals ts_memory_totals(void);
+void ts_memory_child(void);
+
+/* --- blocks.c: what is live at which address --- */
+struct ts_block {
+	uint64_t address;       /* 0: empty entry */
+	uint64_t bytes, t, pool;
+	uint32_t generation, stack, free_stack;
+	int16_t device;
+	uint16_t context;
+	uint8_t kind;           /* enum ts_memory_kind */
+	uint8_t step;
+	uint8_t state;          /* enum ts_block_state */
+	uint8_t space;          /* which of the handle spaces the address belongs to */
+};
+enum ts_block_state { TS_BLOCK_FREED, TS_BLOCK_LIVE, TS_BLOCK_CAPTURED };
+
+struct ts_block *ts_block_find(uint64_t address, uint8_t kind);        /* or NULL */
+struct ts_block *ts_block_add(uint64_t address, uint8_t kind);         /* found or new; NULL: no memory */
+void ts_block_each(void (*visit)(struct ts_block *block, void *user), void *user);
+void ts_block_child(void);
+
+/* --- interval.c: device records and the launches they belong to --- */
+void ts_interval_launch(uint32_t correlation, uint32_t span, uint64_t start_ns);
+void ts_interval_queue(const struct ts_rec_interval *rec, const struct ts_source *from);
+void ts_interval_settle(bool last);     /* print those whose launch is known, or all */
+uint64_t ts_interval_overhead_ns(void);
+void ts_interval_child(void);
+
+/* Memory for a growing array: maps room for `count` items of `bytes`, keeps the old ones. */
+void *ts_grow(void *old, size_t *room, size_t count, size_t bytes);
+
+/* --- session: the first and the last lines --- */
+void ts_print_begin(void);
+void ts_print_end(const char *reason);
+
+#endif

@@ -1,0 +1,38 @@
+#include "core/session/session.h"
+
+#include <stdatomic.h>
+
+#include "core/record/clock.h"
+
+static uint64_t start_ns;
+static _Atomic uint32_t last_span = 1;
+static _Atomic int measured;
+
+void ts_session_begin(uint64_t raw, uint64_t ns, uint64_t realtime_ns)
+{
+	(void)raw;
+	(void)realtime_ns;
+	start_ns = ns;
+	ts_clock_session_begin(ns);
+}
+
+uint64_t ts_session_start_ns(void)
+{
+	return start_ns;
+}
+
+uint32_t ts_session_next_span(void)
+{
+	return 1 + atomic_fetch_add_explicit(&last_span, 1, memory_order_relaxed);
+}
+
+bool ts_session_claim_measured(void)
+{
+	return !atomic_exchange(&measured, 1);
+}
+
+void ts_session_child(void)
+{
+	atomic_store(&last_span, 1);
+	atomic_store(&measured, 0);
+}

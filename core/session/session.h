@@ -1,0 +1,21 @@
+/* The ambient session of the process: who runs, when it began, and the first and last lines of its trace. */
+#ifndef TSTRACE_CORE_SESSION_SESSION_H
+#define TSTRACE_CORE_SESSION_SESSION_H
+
+#include "core/base.h"
+
+/* Set at open: time 0, raw and CLOCK_MONOTONIC.  Any thread. */
+void ts_session_begin(uint64_t start_raw, uint64_t start_ns, uint64_t start_realtime_ns);
+uint64_t ts_session_start_ns(void);
+
+/* Span ids: one counter, 1 is the root. */
+uint32_t ts_session_next_span(void);
+
+/* True once: exactly one measured region a session (begin_measurement). */
+bool ts_session_claim_measured(void);
+void ts_session_saw_measured(void);     /* writer: a measured span was printed */
+
+void ts_session_thread_end(void);       /* frees the thread's span stack */
+void ts_session_child(void);
+
+#endif
