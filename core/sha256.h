@@ -7,7 +7,7 @@
 
 struct ts_sha256 {
 	uint32_t state[8];
-	uint64_t size;		/* bytes so far */
+	uint64_t size; /* bytes so far */
 	unsigned char block[64];
 };
 

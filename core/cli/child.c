@@ -1,5 +1,6 @@
-/* One parent that is as good as none.  A terminal sends its signals to the whole foreground group, so those have
- * reached the program already; what a person or a job manager sends to our pid alone is passed on. */
+/* One parent that is as good as none.  A terminal sends its signals to the whole foreground group,
+ * so those have reached the program already; what a person or a job manager sends to our pid alone
+ * is passed on. */
 #include "core/cli/child.h"
 
 #include <errno.h>
@@ -12,9 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Signals that are not passed on: those that report on this process itself, and job control's own. */
+/* Signals that are not passed on: those that report on this process itself, and job control's own.
+ */
 static const int own_signals[] = {
-	SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE,
+    SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE,
 };
 
 /* What this process got from its parent, for the program to get as it was. */
@@ -24,8 +26,10 @@ struct inherited {
 	pid_t parent;
 };
 
-/* In the child, between fork and exec.  Reports a failed exec through `report`, which exec closes otherwise. */
-static void start_program(const char *path, char *const argv[], const struct inherited *inherited, int report)
+/* In the child, between fork and exec.  Reports a failed exec through `report`, which exec closes
+ * otherwise. */
+static void start_program(const char *path, char *const argv[], const struct inherited *inherited,
+			  int report)
 {
 	int error;
 
@@ -34,7 +38,8 @@ static void start_program(const char *path, char *const argv[], const struct inh
 	if (getppid() == inherited->parent) {
 		sigaction(SIGCHLD, &inherited->on_child, NULL);
 		sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
-		/* execvp and not execv: it runs a script without a #! line by a shell, as a shell would. */
+		/* execvp and not execv: it runs a script without a #! line by a shell, as a shell
+		 * would. */
 		execvp(path, argv);
 	} else {
 		errno = ESRCH;
@@ -45,7 +50,8 @@ static void start_program(const char *path, char *const argv[], const struct inh
 	_exit(127);
 }
 
-/* Whether the sender aimed at this process alone; the terminal's signals come from the kernel to the whole group. */
+/* Whether the sender aimed at this process alone; the terminal's signals come from the kernel to
+ * the whole group. */
 static int is_for_us_alone(const siginfo_t *info, pid_t child)
 {
 	return info->si_code <= 0 && info->si_pid != child;
@@ -62,7 +68,8 @@ static int reap(pid_t child, int *status)
 			return 1;
 		}
 		if (WIFSTOPPED(changed)) {
-			/* Stop as well, so that whoever watches this process sees it; go on together. */
+			/* Stop as well, so that whoever watches this process sees it; go on
+			 * together. */
 			raise(SIGSTOP);
 			kill(child, SIGCONT);
 		}
@@ -89,7 +96,7 @@ static int wait_for_end(pid_t child, const sigset_t *waited, int *status)
 
 int ts_child_run(const char *path, char *const argv[], pid_t *pid, int *status)
 {
-	struct inherited inherited = { .parent = getpid() };
+	struct inherited inherited = {.parent = getpid()};
 	sigset_t waited;
 	int report[2], error = 0;
 	ssize_t got;
@@ -100,8 +107,9 @@ int ts_child_run(const char *path, char *const argv[], pid_t *pid, int *status)
 	if (pipe2(report, O_CLOEXEC))
 		return -errno;
 	sigprocmask(SIG_BLOCK, &waited, &inherited.mask);
-	/* An inherited SIG_IGN would throw the program's exit status away; the program itself gets it back. */
-	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL }, &inherited.on_child);
+	/* An inherited SIG_IGN would throw the program's exit status away; the program itself gets
+	 * it back. */
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &inherited.on_child);
 	*pid = fork();
 	if (!*pid) {
 		close(report[0]);
@@ -134,7 +142,7 @@ void ts_child_pass_on(int status)
 		_exit(WEXITSTATUS(status));
 	/* The program has left its core; ours would overwrite it. */
 	number = WTERMSIG(status);
-	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(number, SIG_DFL);
 	sigemptyset(&all);

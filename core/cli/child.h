@@ -4,9 +4,9 @@
 
 #include <sys/types.h>
 
-/* Runs `path` with `argv` and waits.  Signals sent to this process reach the program, stopping and continuing work
- * as with one process, and the program dies if this process is killed.  Returns 0 and the wait status, or -errno of
- * fork or of exec (then nothing has run). */
+/* Runs `path` with `argv` and waits.  Signals sent to this process reach the program, stopping and
+ * continuing work as with one process, and the program dies if this process is killed.  Returns 0
+ * and the wait status, or -errno of fork or of exec (then nothing has run). */
 int ts_child_run(const char *path, char *const argv[], pid_t *pid, int *status);
 
 /* Ends this process as the child ended: with its exit status, or by the signal that killed it. */

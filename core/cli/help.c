@@ -8,7 +8,8 @@
 
 int ts_verb_help(const struct ts_verb *verb)
 {
-	printf("usage: tstrace %s %s\n\n%s.\n\n%s", verb->name, verb->args, verb->help, verb->details);
+	printf("usage: tstrace %s %s\n\n%s.\n\n%s", verb->name, verb->args, verb->help,
+	       verb->details);
 	return TS_EXIT_OK;
 }
 

@@ -9,20 +9,20 @@ static const struct ts_verb *const verbs[] = {
 #define TS_VERB(name) &ts_verb_##name,
 #include "core/cli/verbs.def"
 #undef TS_VERB
-	NULL,
+    NULL,
 };
 
 static const char *const words[] = {
 #define TS_VERB(name) #name,
 #include "core/cli/verbs.def"
 #undef TS_VERB
-	"help", "version", "--help", "--version", NULL,
+    "help", "version", "--help", "--version", NULL,
 };
 
 static int usage(FILE *out)
 {
 	fprintf(out, "usage: tstrace VERB [ARGUMENTS]\n\n"
-		"Records what a CUDA program does with the GPU and reads the traces.\n\n");
+		     "Records what a CUDA program does with the GPU and reads the traces.\n\n");
 	for (const struct ts_verb *const *verb = verbs; *verb; verb++)
 		fprintf(out, "  %-9s %s\n", (*verb)->name, (*verb)->help);
 	fprintf(out, "\n`tstrace VERB --help` explains one verb; tstrace(1) is the manual.\n");
@@ -42,9 +42,11 @@ static int unknown(const char *word)
 	const char *nearest = ts_nearest_word(word, words);
 
 	if (nearest)
-		fprintf(stderr, "tstrace: there is no verb '%s'; did you mean '%s'?\n", word, nearest);
+		fprintf(stderr, "tstrace: there is no verb '%s'; did you mean '%s'?\n", word,
+			nearest);
 	else
-		fprintf(stderr, "tstrace: there is no verb '%s'; `tstrace --help` lists them\n", word);
+		fprintf(stderr, "tstrace: there is no verb '%s'; `tstrace --help` lists them\n",
+			word);
 	return TS_EXIT_USAGE;
 }
 
@@ -68,7 +70,8 @@ int main(int argc, char **argv)
 		return usage(stderr);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return ts_finish_stdout(help(argc, argv));
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version")) {
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") ||
+	    !strcmp(argv[1], "version")) {
 		puts("tstrace " TS_VERSION);
 		return ts_finish_stdout(TS_EXIT_OK);
 	}

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* True when a file that fits the output template was written since `since`.  The template's % tokens stand for
- * anything; `template` NULL means the default. */
+/* True when a file that fits the output template was written since `since`.  The template's %
+ * tokens stand for anything; `template` NULL means the default. */
 bool ts_outcome_has_trace(const char *template, const struct timespec *since);
 
 #endif

@@ -1,5 +1,5 @@
-/* LD_PRELOAD has no escaping: spaces and colons separate.  A library that lies under such a path is reached through
- * a link, and never silently left out. */
+/* LD_PRELOAD has no escaping: spaces and colons separate.  A library that lies under such a path is
+ * reached through a link, and never silently left out. */
 #include "core/cli/preload.h"
 
 #include <errno.h>
@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* LD_PRELOAD splits at spaces and colons, LD_LIBRARY_PATH at colons and semicolons; "$" starts $ORIGIN and the like. */
+/* LD_PRELOAD splits at spaces and colons, LD_LIBRARY_PATH at colons and semicolons; "$" starts
+ * $ORIGIN and the like. */
 #define UNSAFE " :;$"
 
 static bool join(char *path, const char *folder, const char *name)
@@ -36,7 +37,7 @@ static bool own_folder(char *folder)
 
 static bool find_library(char *library)
 {
-	static const char *const places[] = { "libtstrace.so", "../lib/tstrace/libtstrace.so" };
+	static const char *const places[] = {"libtstrace.so", "../lib/tstrace/libtstrace.so"};
 	char folder[PATH_MAX], candidate[PATH_MAX];
 
 	if (!own_folder(folder))
@@ -44,7 +45,8 @@ static bool find_library(char *library)
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (join(candidate, folder, places[i]) && realpath(candidate, library))
 			return true;
-	fprintf(stderr, "tstrace run: libtstrace.so is neither in %s nor in %s/../lib/tstrace\n", folder, folder);
+	fprintf(stderr, "tstrace run: libtstrace.so is neither in %s nor in %s/../lib/tstrace\n",
+		folder, folder);
 	return false;
 }
 
@@ -99,7 +101,7 @@ static int link_into(char *path, const char *folder, const char *name, const cha
 static int make_safe(char *path, const char *name)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	const char *const bases[] = { runtime ? runtime : "", "/tmp", "/var/tmp", "/dev/shm" };
+	const char *const bases[] = {runtime ? runtime : "", "/tmp", "/var/tmp", "/dev/shm"};
 	char target[PATH_MAX], folder[PATH_MAX];
 	int result = -ENOENT;
 
@@ -115,8 +117,10 @@ static int make_safe(char *path, const char *name)
 		if (!result)
 			return 0;
 	}
-	fprintf(stderr, "tstrace run: the loader splits the path %s, and no link to it could be made (%s); "
-		"install it under a path without spaces and colons\n", target, strerror(-result));
+	fprintf(stderr,
+		"tstrace run: the loader splits the path %s, and no link to it could be made (%s); "
+		"install it under a path without spaces and colons\n",
+		target, strerror(-result));
 	return result;
 }
 
@@ -135,7 +139,8 @@ int ts_preload_find(struct ts_preload *preload, bool sim)
 			return -ENAMETOOLONG;
 		memcpy(slash, "/sim", sizeof("/sim"));
 		if (access(preload->sim, R_OK | X_OK)) {
-			fprintf(stderr, "tstrace run: no simulated device in %s: %s\n", preload->sim, strerror(errno));
+			fprintf(stderr, "tstrace run: no simulated device in %s: %s\n",
+				preload->sim, strerror(errno));
 			return -ENOENT;
 		}
 		result = make_safe(preload->sim, "sim");

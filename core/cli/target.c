@@ -1,5 +1,5 @@
-/* Looks at a program before it is run: the loader ignores LD_PRELOAD, or dies of it, in several cases, and silence
- * would leave the user with no trace and no reason. */
+/* Looks at a program before it is run: the loader ignores LD_PRELOAD, or dies of it, in several
+ * cases, and silence would leave the user with no trace and no reason. */
 #include "core/cli/target.h"
 
 #include <elf.h>
@@ -13,7 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define SCRIPT_DEPTH 4		/* as deep as the kernel follows interpreters of interpreters */
+#define SCRIPT_DEPTH 4 /* as deep as the kernel follows interpreters of interpreters */
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -34,8 +34,8 @@ static int usable(const char *path)
 	return access(path, X_OK) ? -EACCES : 0;
 }
 
-/* As execvp(3): a name with a slash is a path, any other is looked up in PATH; a hit that may not be run is
- * remembered while the search goes on. */
+/* As execvp(3): a name with a slash is a path, any other is looked up in PATH; a hit that may not
+ * be run is remembered while the search goes on. */
 static int find_program(const char *name, char *path)
 {
 	const char *search = getenv("PATH");
@@ -52,7 +52,8 @@ static int find_program(const char *name, char *path)
 		search = "/bin:/usr/bin";
 	for (;;) {
 		size_t length = strcspn(search, ":");
-		int n = snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, search, length ? "/" : "./", name);
+		int n = snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, search,
+				 length ? "/" : "./", name);
 
 		if (n > 0 && n < PATH_MAX) {
 			int found = usable(path);
@@ -82,13 +83,15 @@ static bool is_privileged(int fd)
 	return geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-/* glibc's loaders are called ld-linux*.so.N (ld-linux-x86-64.so.2, ld-linux-aarch64.so.1), wherever they lie. */
+/* glibc's loaders are called ld-linux*.so.N (ld-linux-x86-64.so.2, ld-linux-aarch64.so.1), wherever
+ * they lie. */
 static bool is_glibc_loader(const char *interpreter)
 {
 	const char *base = strrchr(interpreter, '/');
 
 	base = base ? base + 1 : interpreter;
-	return !strncmp(base, "ld-linux", 8) || !strncmp(base, "ld-2.", 5) || !strncmp(base, "ld.so", 5);
+	return !strncmp(base, "ld-linux", 8) || !strncmp(base, "ld-2.", 5) ||
+	       !strncmp(base, "ld.so", 5);
 }
 
 static void inspect_segments(int fd, const Elf64_Ehdr *ehdr, struct ts_target *target)
@@ -107,7 +110,8 @@ static void inspect_segments(int fd, const Elf64_Ehdr *ehdr, struct ts_target *t
 		if (pread(fd, target->detail, length, (off_t)phdr.p_offset) != (ssize_t)length)
 			return;
 		target->detail[length] = '\0';
-		target->kind = is_glibc_loader(target->detail) ? TS_TARGET_DYNAMIC : TS_TARGET_OTHER_LIBC;
+		target->kind =
+		    is_glibc_loader(target->detail) ? TS_TARGET_DYNAMIC : TS_TARGET_OTHER_LIBC;
 		return;
 	}
 }
@@ -177,7 +181,7 @@ int ts_target_inspect(const char *name, struct ts_target *target)
 {
 	int result;
 
-	*target = (struct ts_target){ .kind = TS_TARGET_UNREADABLE };
+	*target = (struct ts_target){.kind = TS_TARGET_UNREADABLE};
 	result = find_program(name, target->path);
 	if (result)
 		return result;
@@ -211,29 +215,42 @@ void ts_target_explain(const struct ts_target *target, char *text, size_t size)
 	case TS_TARGET_DYNAMIC:
 		break;
 	case TS_TARGET_SCRIPT:
-		snprintf(text, size, "%s is a script: its interpreter %s and the programs it starts are traced",
+		snprintf(text, size,
+			 "%s is a script: its interpreter %s and the programs it starts are traced",
 			 path, target->detail);
 		break;
 	case TS_TARGET_SHELL:
-		snprintf(text, size, "%s is neither an ELF program nor a script with a readable #! line", path);
+		snprintf(text, size,
+			 "%s is neither an ELF program nor a script with a readable #! line", path);
 		break;
 	case TS_TARGET_STATIC:
-		snprintf(text, size, "%s is a static executable: nothing can be preloaded, it runs untraced; link it "
-			 "dynamically (only cudart may be static)", path);
+		snprintf(text, size,
+			 "%s is a static executable: nothing can be preloaded, it runs untraced; "
+			 "link it "
+			 "dynamically (only cudart may be static)",
+			 path);
 		break;
 	case TS_TARGET_OTHER_MACHINE:
-		snprintf(text, size, "%s is built for another machine (%s): it runs untraced", path, target->detail);
+		snprintf(text, size, "%s is built for another machine (%s): it runs untraced", path,
+			 target->detail);
 		break;
 	case TS_TARGET_OTHER_LIBC:
-		snprintf(text, size, "%s uses the loader %s, not that of glibc: a preloaded glibc library would stop "
-			 "it, so it runs untraced", path, target->detail);
+		snprintf(text, size,
+			 "%s uses the loader %s, not that of glibc: a preloaded glibc library "
+			 "would stop "
+			 "it, so it runs untraced",
+			 path, target->detail);
 		break;
 	case TS_TARGET_PRIVILEGED:
-		snprintf(text, size, "%s is setuid, setgid or has file capabilities: the loader ignores LD_PRELOAD, "
-			 "it runs untraced; run a copy without them", path);
+		snprintf(
+		    text, size,
+		    "%s is setuid, setgid or has file capabilities: the loader ignores LD_PRELOAD, "
+		    "it runs untraced; run a copy without them",
+		    path);
 		break;
 	case TS_TARGET_UNREADABLE:
-		snprintf(text, size, "%s cannot be read, so it is not known whether it can be traced", path);
+		snprintf(text, size,
+			 "%s cannot be read, so it is not known whether it can be traced", path);
 		break;
 	}
 }

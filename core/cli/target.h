@@ -7,24 +7,26 @@
 #include <stddef.h>
 
 enum ts_target_kind {
-	TS_TARGET_DYNAMIC,	/* traceable */
-	TS_TARGET_SCRIPT,	/* traceable: the interpreter is traced */
-	TS_TARGET_SHELL,	/* no known magic: a shell will be tried, as execvp(3) does */
+	TS_TARGET_DYNAMIC, /* traceable */
+	TS_TARGET_SCRIPT,  /* traceable: the interpreter is traced */
+	TS_TARGET_SHELL,   /* no known magic: a shell will be tried, as execvp(3) does */
 	TS_TARGET_STATIC,
 	TS_TARGET_OTHER_MACHINE,
 	TS_TARGET_OTHER_LIBC,
-	TS_TARGET_PRIVILEGED,	/* setuid, setgid or file capabilities: the loader ignores LD_PRELOAD */
-	TS_TARGET_UNREADABLE,	/* may still run: execute permission without read permission */
+	TS_TARGET_PRIVILEGED, /* setuid, setgid or file capabilities: the loader ignores LD_PRELOAD
+			       */
+	TS_TARGET_UNREADABLE, /* may still run: execute permission without read permission */
 };
 
 struct ts_target {
 	enum ts_target_kind kind;
 	char path[PATH_MAX];
-	char detail[PATH_MAX];	/* the interpreter of a script, the loader of another libc, the word size */
+	char detail[PATH_MAX]; /* the interpreter of a script, the loader of another libc, the word
+				  size */
 };
 
-/* Finds `name` as execvp(3) would and looks at the file; a script's interpreter is looked at in its place.
- * Returns 0, or -ENOENT, -EACCES (not executable), -EISDIR. */
+/* Finds `name` as execvp(3) would and looks at the file; a script's interpreter is looked at in its
+ * place. Returns 0, or -ENOENT, -EACCES (not executable), -EISDIR. */
 int ts_target_inspect(const char *name, struct ts_target *target);
 
 /* True when a preloaded library will be active in it. */

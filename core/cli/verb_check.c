@@ -9,13 +9,15 @@
 #include <stdlib.h>
 
 static const char details[] =
-	"Prints LINE:CODE:MESSAGE for each problem (line 0: the file as a whole) and a verdict.  A code that begins with\n"
-	"parse_ makes the file unreadable for a strict reader.  FILE may be packed by zstd; - is standard input.\n"
-	"\n"
-	"      --json             print one JSON object instead\n"
-	"      --allow-truncated  judge a file that stops early like a run that failed\n"
-	"\n"
-	"Exit status: 0 valid, 1 invalid, 2 not readable or wrong usage.\n";
+    "Prints LINE:CODE:MESSAGE for each problem (line 0: the file as a whole) and a verdict.  A "
+    "code that begins with\n"
+    "parse_ makes the file unreadable for a strict reader.  FILE may be packed by zstd; - is "
+    "standard input.\n"
+    "\n"
+    "      --json             print one JSON object instead\n"
+    "      --allow-truncated  judge a file that stops early like a run that failed\n"
+    "\n"
+    "Exit status: 0 valid, 1 invalid, 2 not readable or wrong usage.\n";
 
 static void print_counts(struct ts_json_writer *writer, const char *key, const uint64_t *counts)
 {
@@ -35,7 +37,7 @@ static void print_counts(struct ts_json_writer *writer, const char *key, const u
 
 static void print_json(const struct ts_health *health)
 {
-	struct ts_json_writer writer = { .out = stdout };
+	struct ts_json_writer writer = {.out = stdout};
 
 	ts_json_open(&writer, NULL, '{');
 	ts_json_put_bool(&writer, "valid", health->valid);
@@ -60,7 +62,8 @@ static void print_json(const struct ts_health *health)
 	ts_json_close(&writer, '}');
 }
 
-/* A message may quote the trace: its control characters must not reach a terminal, nor its newlines make lines. */
+/* A message may quote the trace: its control characters must not reach a terminal, nor its newlines
+ * make lines. */
 static void print_plain(const char *text)
 {
 	for (; *text; text++)
@@ -75,16 +78,20 @@ static void print_text(const struct ts_health *health)
 		print_plain(health->issues[i].text);
 	}
 	if (health->kept < health->issue_count)
-		fprintf(stderr, "tstrace check: %zu more problems are not listed\n", health->issue_count - health->kept);
-	printf("valid: %s, complete: %s, errors: %" PRIu64 ", warnings: %" PRIu64 "\n", health->valid ? "yes" : "no",
-	       health->complete ? "yes" : "no", health->errors, health->warnings);
+		fprintf(stderr, "tstrace check: %zu more problems are not listed\n",
+			health->issue_count - health->kept);
+	printf("valid: %s, complete: %s, errors: %" PRIu64 ", warnings: %" PRIu64 "\n",
+	       health->valid ? "yes" : "no", health->complete ? "yes" : "no", health->errors,
+	       health->warnings);
 }
 
 static int run(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' }, { "allow-truncated", no_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' }, { 0 },
+	    {"json", no_argument, NULL, 'j'},
+	    {"allow-truncated", no_argument, NULL, 't'},
+	    {"help", no_argument, NULL, 'h'},
+	    {0},
 	};
 	bool json = false, allow_truncated = false;
 	struct ts_health health;
@@ -96,12 +103,15 @@ static int run(int argc, char **argv)
 		if (letter == 'h')
 			return ts_finish_stdout(ts_verb_help(&ts_verb_check));
 		if (letter == '?')
-			return ts_verb_misuse(&ts_verb_check, "option %s is not known", argv[optind - 1]);
+			return ts_verb_misuse(&ts_verb_check, "option %s is not known",
+					      argv[optind - 1]);
 		json |= letter == 'j';
 		allow_truncated |= letter == 't';
 	}
 	if (argc - optind != 1)
-		return ts_verb_misuse(&ts_verb_check, argc == optind ? "no file is given" : "more than one file is given");
+		return ts_verb_misuse(&ts_verb_check, argc == optind
+							  ? "no file is given"
+							  : "more than one file is given");
 	signal(SIGPIPE, SIG_IGN);
 	if (ts_health_check(argv[optind], allow_truncated, &health)) {
 		ts_health_free(&health);
@@ -114,9 +124,9 @@ static int run(int argc, char **argv)
 }
 
 const struct ts_verb ts_verb_check = {
-	.name = "check",
-	.args = "[--json] [--allow-truncated] FILE",
-	.help = "say whether a trace is valid",
-	.details = details,
-	.run = run,
+    .name = "check",
+    .args = "[--json] [--allow-truncated] FILE",
+    .help = "say whether a trace is valid",
+    .details = details,
+    .run = run,
 };

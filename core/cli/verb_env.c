@@ -17,8 +17,8 @@ enum kind { TEXT, UINT, SIZE, ENUM };
 struct row {
 	const char *name;
 	enum kind kind;
-	const char *text;		/* default of TEXT, words of ENUM */
-	uint64_t value, low, high;	/* of the others */
+	const char *text;	   /* default of TEXT, words of ENUM */
+	uint64_t value, low, high; /* of the others */
 	const char *help;
 };
 
@@ -28,21 +28,24 @@ struct row {
 #define ROW_ENUM(standard, lo, hi) .value = standard, .text = hi
 
 static const struct row rows[] = {
-#define TS_ENV(type, NAME, field, standard, lo, hi, meaning) \
-	{ .name = "TSTRACE_" #NAME, .kind = type, ROW_##type(standard, lo, hi), .help = meaning },
+#define TS_ENV(type, NAME, field, standard, lo, hi, meaning)                                       \
+	{.name = "TSTRACE_" #NAME, .kind = type, ROW_##type(standard, lo, hi), .help = meaning},
 #include "core/env.def"
 #undef TS_ENV
 };
 
-static const char *const kind_names[] = { [TEXT] = "text", [UINT] = "number", [SIZE] = "size", [ENUM] = "choice" };
+static const char *const kind_names[] = {
+    [TEXT] = "text", [UINT] = "number", [SIZE] = "size", [ENUM] = "choice"};
 
 static const char details[] =
-	"For each variable: type, default, range and meaning, and the value that is set now.  Warns on standard error of\n"
-	"TSTRACE_ variables that do not exist and of values that cannot be used (the default is then in force).\n"
-	"\n"
-	"      --json  print one JSON array instead\n"
-	"\n"
-	"Exit status: 0 every variable is good, 1 one is not, 2 wrong usage.\n";
+    "For each variable: type, default, range and meaning, and the value that is set now.  Warns on "
+    "standard error of\n"
+    "TSTRACE_ variables that do not exist and of values that cannot be used (the default is then "
+    "in force).\n"
+    "\n"
+    "      --json  print one JSON array instead\n"
+    "\n"
+    "Exit status: 0 every variable is good, 1 one is not, 2 wrong usage.\n";
 
 /* 1048576 as 1M, as it may be set. */
 static struct ts_short size_text(uint64_t bytes)
@@ -55,7 +58,8 @@ static struct ts_short size_text(uint64_t bytes)
 		bytes /= 1024;
 		unit++;
 	}
-	snprintf(out.text, sizeof(out.text), "%" PRIu64 "%.*s", bytes, unit >= 0, unit >= 0 ? units + unit : "");
+	snprintf(out.text, sizeof(out.text), "%" PRIu64 "%.*s", bytes, unit >= 0,
+		 unit >= 0 ? units + unit : "");
 	return out;
 }
 
@@ -78,7 +82,8 @@ static struct ts_short default_text(const struct row *row)
 		return number_text(row, row->value);
 	for (uint64_t i = row->kind == ENUM ? row->value : 0; i; i--)
 		word += strcspn(word, ",") + 1;
-	snprintf(out.text, sizeof(out.text), "%.*s", (int)(row->kind == ENUM ? strcspn(word, ",") : strlen(word)), word);
+	snprintf(out.text, sizeof(out.text), "%.*s",
+		 (int)(row->kind == ENUM ? strcspn(word, ",") : strlen(word)), word);
 	return out;
 }
 
@@ -88,12 +93,13 @@ static void range_text(const struct row *row, char *text, size_t size)
 	if (row->kind == ENUM)
 		snprintf(text, size, "%s", row->text);
 	else if (row->kind != TEXT)
-		snprintf(text, size, "%s to %s", number_text(row, row->low).text, number_text(row, row->high).text);
+		snprintf(text, size, "%s to %s", number_text(row, row->low).text,
+			 number_text(row, row->high).text);
 }
 
 static void print_json(void)
 {
-	struct ts_json_writer json = { .out = stdout };
+	struct ts_json_writer json = {.out = stdout};
 
 	ts_json_open(&json, NULL, '[');
 	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++) {
@@ -122,10 +128,14 @@ static void print_text(void)
 		printf("%-24s %s", rows[i].name, kind_names[rows[i].kind]);
 		if (*range)
 			printf(" (%s)", range);
-		printf(", default %s\n", *default_text(&rows[i]).text ? default_text(&rows[i]).text : "none");
+		printf(", default %s\n",
+		       *default_text(&rows[i]).text ? default_text(&rows[i]).text : "none");
 		if (set) {
 			printf("%24s set to ", "");
-			ts_print_name(stdout, (struct ts_str){ *set ? set : "(empty)", strlen(*set ? set : "(empty)") }, 200);
+			ts_print_name(
+			    stdout,
+			    (struct ts_str){*set ? set : "(empty)", strlen(*set ? set : "(empty)")},
+			    200);
 			putchar('\n');
 		}
 		printf("%24s %s\n", "", rows[i].help);
@@ -139,7 +149,8 @@ static void warn(const char *text)
 
 static int run(int argc, char **argv)
 {
-	static const struct option longs[] = { { "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { 0 } };
+	static const struct option longs[] = {
+	    {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
 	bool json = false;
 	int letter, bad;
 
@@ -149,7 +160,8 @@ static int run(int argc, char **argv)
 		if (letter == 'h')
 			return ts_finish_stdout(ts_verb_help(&ts_verb_env));
 		if (letter == '?')
-			return ts_verb_misuse(&ts_verb_env, "option %s is not known", argv[optind - 1]);
+			return ts_verb_misuse(&ts_verb_env, "option %s is not known",
+					      argv[optind - 1]);
 		json = true;
 	}
 	if (optind < argc)
@@ -161,9 +173,9 @@ static int run(int argc, char **argv)
 }
 
 const struct ts_verb ts_verb_env = {
-	.name = "env",
-	.args = "[--json]",
-	.help = "list the variables that shape the recording",
-	.details = details,
-	.run = run,
+    .name = "env",
+    .args = "[--json]",
+    .help = "list the variables that shape the recording",
+    .details = details,
+    .run = run,
 };

@@ -23,24 +23,28 @@ struct options {
 };
 
 static const char details[] =
-	"  -o, --output TEMPLATE  file to write (sets TSTRACE_OUTPUT): %p pid, %h host, %e program, %r rank,\n"
-	"                         %t start time, %% a percent sign; default tstrace.%e.%p.jsonl\n"
-	"      --sim              run on the simulated device instead of a GPU\n"
-	"      --exec             become the program instead of waiting for it (no word when nothing was captured)\n"
-	"\n"
-	"What LD_PRELOAD holds stays and comes first, libtstrace.so after it.  The exit status is that of PROG, and a\n"
-	"signal that kills PROG kills tstrace; 125 tstrace itself failed, 126 PROG cannot be run, 127 it was not found.\n"
-	"`tstrace env` lists the variables that shape the recording.\n";
+    "  -o, --output TEMPLATE  file to write (sets TSTRACE_OUTPUT): %p pid, %h host, %e program, %r "
+    "rank,\n"
+    "                         %t start time, %% a percent sign; default tstrace.%e.%p.jsonl\n"
+    "      --sim              run on the simulated device instead of a GPU\n"
+    "      --exec             become the program instead of waiting for it (no word when nothing "
+    "was captured)\n"
+    "\n"
+    "What LD_PRELOAD holds stays and comes first, libtstrace.so after it.  The exit status is that "
+    "of PROG, and a\n"
+    "signal that kills PROG kills tstrace; 125 tstrace itself failed, 126 PROG cannot be run, 127 "
+    "it was not found.\n"
+    "`tstrace env` lists the variables that shape the recording.\n";
 
 /* Returns the index of PROG in argv, or 0 after a message. */
 static int parse(int argc, char **argv, struct options *options)
 {
 	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "sim", no_argument, NULL, 's' },
-		{ "exec", no_argument, NULL, 'x' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
+	    {"output", required_argument, NULL, 'o'},
+	    {"sim", no_argument, NULL, 's'},
+	    {"exec", no_argument, NULL, 'x'},
+	    {"help", no_argument, NULL, 'h'},
+	    {0},
 	};
 	int letter;
 
@@ -78,12 +82,15 @@ static int parse(int argc, char **argv, struct options *options)
 static int refuse(const char *name, int error)
 {
 	if (error == -ENOENT) {
-		fprintf(stderr, strchr(name, '/') ? "tstrace run: %s: there is no such file\n" :
-			"tstrace run: %s: not found in PATH\n", name);
+		fprintf(stderr,
+			strchr(name, '/') ? "tstrace run: %s: there is no such file\n"
+					  : "tstrace run: %s: not found in PATH\n",
+			name);
 		return EXIT_NOT_FOUND;
 	}
 	if (error == -EACCES)
-		fprintf(stderr, "tstrace run: %s: may not be executed (no execute permission)\n", name);
+		fprintf(stderr, "tstrace run: %s: may not be executed (no execute permission)\n",
+			name);
 	else
 		fprintf(stderr, "tstrace run: %s: %s\n", name, strerror(-error));
 	return EXIT_CANNOT_RUN;
@@ -93,8 +100,8 @@ static int refuse(const char *name, int error)
 static int exec_failed(const struct ts_target *target, int error)
 {
 	if (error == ENOENT && !access(target->path, F_OK)) {
-		fprintf(stderr, "tstrace run: %s: its loader or interpreter %s%sis missing\n", target->path,
-			target->detail, target->detail[0] ? " " : "");
+		fprintf(stderr, "tstrace run: %s: its loader or interpreter %s%sis missing\n",
+			target->path, target->detail, target->detail[0] ? " " : "");
 		return EXIT_CANNOT_RUN;
 	}
 	return refuse(target->path, -error);
@@ -114,7 +121,8 @@ static int prepare(const struct options *options, const struct ts_target *target
 	if (ts_preload_find(&preload, options->sim))
 		return -ENOENT;
 	if (options->sim)
-		fputs("tstrace run: simulated device: no GPU is used, kernels compute nothing, times are invented\n",
+		fputs("tstrace run: simulated device: no GPU is used, kernels compute nothing, "
+		      "times are invented\n",
 		      stderr);
 	if (options->output && setenv("TSTRACE_OUTPUT", options->output, 1))
 		return -ENOMEM;
@@ -131,16 +139,21 @@ static int run_and_wait(const struct ts_target *target, char **argv)
 	error = ts_child_run(target->path, argv, &pid, &status);
 	if (error)
 		return exec_failed(target, -error);
-	if (ts_target_is_traceable(target) && !ts_outcome_has_trace(getenv("TSTRACE_OUTPUT"), &start))
-		fprintf(stderr, "tstrace run: nothing was captured: %s made no CUDA call in a process that "
-			"libtstrace.so was loaded into%s\n", argv[0], target->kind == TS_TARGET_DYNAMIC ? "" :
-			" (children with a cleaned environment are not traced)");
+	if (ts_target_is_traceable(target) &&
+	    !ts_outcome_has_trace(getenv("TSTRACE_OUTPUT"), &start))
+		fprintf(stderr,
+			"tstrace run: nothing was captured: %s made no CUDA call in a process that "
+			"libtstrace.so was loaded into%s\n",
+			argv[0],
+			target->kind == TS_TARGET_DYNAMIC
+			    ? ""
+			    : " (children with a cleaned environment are not traced)");
 	ts_child_pass_on(status);
 }
 
 static int run(int argc, char **argv)
 {
-	struct options options = { 0 };
+	struct options options = {0};
 	struct ts_target target;
 	int first = parse(argc, argv, &options), error;
 
@@ -158,9 +171,9 @@ static int run(int argc, char **argv)
 }
 
 const struct ts_verb ts_verb_run = {
-	.name = "run",
-	.args = "[-o TEMPLATE] [--sim] [--exec] [--] PROG [ARGS]",
-	.help = "run a program and record what it does with the GPU",
-	.details = details,
-	.run = run,
+    .name = "run",
+    .args = "[-o TEMPLATE] [--sim] [--exec] [--] PROG [ARGS]",
+    .help = "run a program and record what it does with the GPU",
+    .details = details,
+    .run = run,
 };

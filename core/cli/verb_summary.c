@@ -8,14 +8,18 @@
 #include <stdlib.h>
 
 static const char details[] =
-	"Losses come first, then time by kernel, call, device and stream, then memory.  FILE may be packed by zstd; - is\n"
-	"standard input.  Lines that are no events are counted and skipped.  Sizes are binary (1 KiB = 1024 bytes).\n"
-	"\n"
-	"      --json           print one JSON object instead; keys carry their unit\n"
-	"      --rows N         rows of each table in the text (default 20)\n"
-	"      --debug-dir DIR  look for separate debug files there too (laid out like /usr/lib/debug)\n"
-	"\n"
-	"Exit status: 0 a summary was printed, also of a damaged trace; 2 not readable, not a trace, or wrong usage.\n";
+    "Losses come first, then time by kernel, call, device and stream, then memory.  FILE may be "
+    "packed by zstd; - is\n"
+    "standard input.  Lines that are no events are counted and skipped.  Sizes are binary (1 KiB = "
+    "1024 bytes).\n"
+    "\n"
+    "      --json           print one JSON object instead; keys carry their unit\n"
+    "      --rows N         rows of each table in the text (default 20)\n"
+    "      --debug-dir DIR  look for separate debug files there too (laid out like "
+    "/usr/lib/debug)\n"
+    "\n"
+    "Exit status: 0 a summary was printed, also of a damaged trace; 2 not readable, not a trace, "
+    "or wrong usage.\n";
 
 struct options {
 	bool json;
@@ -27,8 +31,11 @@ struct options {
 static int parse(int argc, char **argv, struct options *options)
 {
 	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' }, { "rows", required_argument, NULL, 'r' },
-		{ "debug-dir", required_argument, NULL, 'd' }, { "help", no_argument, NULL, 'h' }, { 0 },
+	    {"json", no_argument, NULL, 'j'},
+	    {"rows", required_argument, NULL, 'r'},
+	    {"debug-dir", required_argument, NULL, 'd'},
+	    {"help", no_argument, NULL, 'h'},
+	    {0},
 	};
 	unsigned long rows;
 	char *end;
@@ -48,25 +55,31 @@ static int parse(int argc, char **argv, struct options *options)
 			errno = 0;
 			rows = strtoul(optarg, &end, 10);
 			if (errno || *end || end == optarg || *optarg == '-' || !rows)
-				return ts_verb_misuse(&ts_verb_summary, "--rows needs a number from 1, not '%s'", optarg);
+				return ts_verb_misuse(&ts_verb_summary,
+						      "--rows needs a number from 1, not '%s'",
+						      optarg);
 			options->rows = rows;
 			break;
 		case 'h':
 			return -1;
 		case ':':
-			return ts_verb_misuse(&ts_verb_summary, "%s needs a value", argv[optind - 1]);
+			return ts_verb_misuse(&ts_verb_summary, "%s needs a value",
+					      argv[optind - 1]);
 		default:
-			return ts_verb_misuse(&ts_verb_summary, "option %s is not known", argv[optind - 1]);
+			return ts_verb_misuse(&ts_verb_summary, "option %s is not known",
+					      argv[optind - 1]);
 		}
 	}
 	if (argc - optind != 1)
-		return ts_verb_misuse(&ts_verb_summary, argc == optind ? "no file is given" : "more than one file is given");
+		return ts_verb_misuse(&ts_verb_summary, argc == optind
+							    ? "no file is given"
+							    : "more than one file is given");
 	return 0;
 }
 
 static int run(int argc, char **argv)
 {
-	struct options options = { .rows = 20 };
+	struct options options = {.rows = 20};
 	int status = parse(argc, argv, &options);
 	struct ts_symbols *symbols;
 	struct ts_summary summary;
@@ -89,9 +102,9 @@ static int run(int argc, char **argv)
 }
 
 const struct ts_verb ts_verb_summary = {
-	.name = "summary",
-	.args = "[--json] [--rows N] [--debug-dir DIR] FILE",
-	.help = "show what the program did with the GPU: losses, time, memory",
-	.details = details,
-	.run = run,
+    .name = "summary",
+    .args = "[--json] [--rows N] [--debug-dir DIR] FILE",
+    .help = "show what the program did with the GPU: losses, time, memory",
+    .details = details,
+    .run = run,
 };

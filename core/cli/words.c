@@ -28,7 +28,8 @@ static size_t distance(const char *a, const char *b)
 		for (size_t j = 1; j <= b_len; j++) {
 			size_t above = row[j];
 
-			row[j] = least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+			row[j] =
+			    least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
 			diagonal = above;
 		}
 	}
@@ -39,7 +40,7 @@ const char *ts_nearest_word(const char *word, const char *const *words)
 {
 	const char *best = NULL;
 	size_t length = strlen(word);
-	size_t limit = 1 + length / 3;	/* one slip for a short word, a third of a long one */
+	size_t limit = 1 + length / 3; /* one slip for a short word, a third of a long one */
 
 	for (; *words; words++) {
 		size_t d = distance(word, *words);

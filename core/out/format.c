@@ -21,7 +21,7 @@ struct ts_short ts_format_ns(uint64_t ns)
 
 struct ts_short ts_format_bytes(uint64_t bytes)
 {
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 	struct ts_short out;
 	double value = (double)bytes / 1024;
 	size_t unit = 0;
@@ -38,10 +38,11 @@ struct ts_short ts_format_bytes(uint64_t bytes)
 
 struct ts_short ts_format_share(uint64_t part, uint64_t whole)
 {
-	struct ts_short out = { "-" };
+	struct ts_short out = {"-"};
 
 	if (whole)
-		snprintf(out.text, sizeof(out.text), "%.1f %%", 100.0 * (double)part / (double)whole);
+		snprintf(out.text, sizeof(out.text), "%.1f %%",
+			 100.0 * (double)part / (double)whole);
 	return out;
 }
 
@@ -73,16 +74,17 @@ int ts_print_name(FILE *out, struct ts_str name, int width)
 	size_t columns = 0, head, start;
 
 	if (!name.size)
-		name = (struct ts_str){ "(unnamed)", 9 };
+		name = (struct ts_str){"(unnamed)", 9};
 	if (ts_utf8_check(name.at, name.size) != name.size)
-		name = (struct ts_str){ "(name is not UTF-8)", 19 };
+		name = (struct ts_str){"(name is not UTF-8)", 19};
 	for (size_t i = 0; i < name.size; i++)
 		columns += (name.at[i] & 0xc0) != 0x80;
 	if (columns <= (size_t)width) {
 		print_part(out, name.at, name.size);
 		return (int)columns;
 	}
-	/* The ends tell more than the middle: the function's name, and its last template arguments. */
+	/* The ends tell more than the middle: the function's name, and its last template arguments.
+	 */
 	head = (size_t)width * 2 / 3;
 	print_part(out, name.at, bytes_of(name, head));
 	fputs("...", out);

@@ -6,14 +6,17 @@
 
 #include <stdio.h>
 
-struct ts_short { char text[64]; };
+struct ts_short {
+	char text[64];
+};
 
-struct ts_short ts_format_ns(uint64_t ns);		/* "1.234 ms"; exact below 1 us */
-struct ts_short ts_format_bytes(uint64_t bytes);	/* "1.50 GiB", binary units; exact below 1 KiB */
-struct ts_short ts_format_share(uint64_t part, uint64_t whole);	/* "12.3 %", "-" of nothing */
+struct ts_short ts_format_ns(uint64_t ns);	 /* "1.234 ms"; exact below 1 us */
+struct ts_short ts_format_bytes(uint64_t bytes); /* "1.50 GiB", binary units; exact below 1 KiB */
+struct ts_short ts_format_share(uint64_t part, uint64_t whole); /* "12.3 %", "-" of nothing */
 
-/* Prints a name of any content on one line and at most `width` columns: control characters and bad UTF-8 become '?', a long
- * name loses its middle.  Returns the columns used; an empty name is "(unnamed)". */
+/* Prints a name of any content on one line and at most `width` columns: control characters and bad
+ * UTF-8 become '?', a long name loses its middle.  Returns the columns used; an empty name is
+ * "(unnamed)". */
 int ts_print_name(FILE *out, struct ts_str name, int width);
 
 #endif

@@ -24,7 +24,7 @@ static void put_escaped(FILE *out, struct ts_str text)
 			else
 				fputc(c, out);
 		}
-		if (at < text.size) {	/* a byte that is no UTF-8: U+FFFD */
+		if (at < text.size) { /* a byte that is no UTF-8: U+FFFD */
 			fputs("\xef\xbf\xbd", out);
 			at++;
 		}
@@ -42,7 +42,7 @@ static void begin(struct ts_json_writer *writer, const char *key)
 			fputs("  ", writer->out);
 	}
 	if (key) {
-		put_escaped(writer->out, (struct ts_str){ key, strlen(key) });
+		put_escaped(writer->out, (struct ts_str){key, strlen(key)});
 		fputs(": ", writer->out);
 	}
 	writer->needs_comma = true;
@@ -103,7 +103,7 @@ void ts_json_put_text(struct ts_json_writer *writer, const char *key, const char
 {
 	begin(writer, key);
 	if (value)
-		put_escaped(writer->out, (struct ts_str){ value, strlen(value) });
+		put_escaped(writer->out, (struct ts_str){value, strlen(value)});
 	else
 		fputs("null", writer->out);
 }

@@ -36,7 +36,9 @@ static void put_losses(struct ts_json_writer *json, const struct ts_summary *sum
 	U64("later_sessions", summary->later_sessions);
 	U64("absurd_intervals", summary->outliers);
 	OPEN("lost", '[');
-	for (const struct ts_json *item = lost && lost->type == TS_JSON_OBJECT ? lost->list.first : NULL; item; item = item->next) {
+	for (const struct ts_json *item = lost && lost->type == TS_JSON_OBJECT ? lost->list.first
+									       : NULL;
+	     item; item = item->next) {
 		struct ts_lost_cause cause = ts_lost_find(item->key);
 
 		if (item->type != TS_JSON_NUMBER || !item->number.is_whole || !item->number.whole)
@@ -52,7 +54,8 @@ static void put_losses(struct ts_json_writer *json, const struct ts_summary *sum
 	CLOSE('}');
 }
 
-static void put_head(struct ts_json_writer *json, const struct ts_summary *summary, const char *path)
+static void put_head(struct ts_json_writer *json, const struct ts_summary *summary,
+		     const char *path)
 {
 	struct ts_str reason, backend = ts_summary_backend(summary, &reason);
 
@@ -169,18 +172,19 @@ static void put_devices(struct ts_json_writer *json, struct ts_summary *summary)
 	U64("clock_error_ns", summary->clock_error_ns);
 	BOOL("device_records_missing", summary->launches && !summary->intervals);
 	OPEN("device_records_missing_reasons", '[');
-	count = summary->launches && !summary->intervals ? ts_no_device_reasons(summary, reasons, 6) : 0;
+	count = summary->launches && !summary->intervals ? ts_no_device_reasons(summary, reasons, 6)
+							 : 0;
 	for (size_t i = 0; i < count; i++)
 		TEXT(NULL, reasons[i]);
 	CLOSE(']');
 }
 
-static void put_frame(struct ts_json_writer *json, const struct ts_summary *summary, struct ts_symbols *symbols,
-		      const struct ts_frame *frame)
+static void put_frame(struct ts_json_writer *json, const struct ts_summary *summary,
+		      struct ts_symbols *symbols, const struct ts_frame *frame)
 {
 	const struct ts_module *module = ts_stacks_module(&summary->stacks, frame->module);
 	const struct ts_place *place = ts_symbols_find(symbols, module, frame->offset);
-	static const struct ts_str unknown = { "", 0 };
+	static const struct ts_str unknown = {"", 0};
 	char offset[24];
 
 	snprintf(offset, sizeof(offset), "0x%" PRIx64, frame->offset);
@@ -197,9 +201,11 @@ static void put_frame(struct ts_json_writer *json, const struct ts_summary *summ
 	CLOSE('}');
 }
 
-static void put_stack(struct ts_json_writer *json, const struct ts_summary *summary, struct ts_symbols *symbols, size_t number)
+static void put_stack(struct ts_json_writer *json, const struct ts_summary *summary,
+		      struct ts_symbols *symbols, size_t number)
 {
-	const struct ts_stack *stack = number < summary->stacks.ids.count ? &summary->stacks.stacks[number] : NULL;
+	const struct ts_stack *stack =
+	    number < summary->stacks.ids.count ? &summary->stacks.stacks[number] : NULL;
 
 	OPEN("frames", '[');
 	for (size_t i = 0; stack && i < stack->count; i++)
@@ -209,9 +215,11 @@ static void put_stack(struct ts_json_writer *json, const struct ts_summary *summ
 		STR("frames_end", stack->end);
 }
 
-static void put_stacks(struct ts_json_writer *json, const struct ts_summary *summary, struct ts_symbols *symbols, bool at_peak)
+static void put_stacks(struct ts_json_writer *json, const struct ts_summary *summary,
+		       struct ts_symbols *symbols, bool at_peak)
 {
-	size_t count, *order = (at_peak ? ts_rank_peak_stacks : ts_rank_live_stacks)(summary, &count);
+	size_t count,
+	    *order = (at_peak ? ts_rank_peak_stacks : ts_rank_live_stacks)(summary, &count);
 
 	OPEN(at_peak ? "peak_stacks" : "live_at_end_stacks", '[');
 	for (size_t i = 0; i < count; i++) {
@@ -238,8 +246,8 @@ static void put_group(struct ts_json_writer *json, const struct ts_live_group *g
 	U64("live_at_end_allocations", group->live_count);
 }
 
-static void put_groups(struct ts_json_writer *json, const char *key, const char *label, const struct ts_map *names,
-		       const struct ts_live_group *groups)
+static void put_groups(struct ts_json_writer *json, const char *key, const char *label,
+		       const struct ts_map *names, const struct ts_live_group *groups)
 {
 	OPEN(key, '[');
 	for (size_t i = 0; i < names->count; i++) {
@@ -251,7 +259,8 @@ static void put_groups(struct ts_json_writer *json, const char *key, const char 
 	CLOSE(']');
 }
 
-static void put_failed(struct ts_json_writer *json, const struct ts_summary *summary, struct ts_symbols *symbols)
+static void put_failed(struct ts_json_writer *json, const struct ts_summary *summary,
+		       struct ts_symbols *symbols)
 {
 	U64("failed_allocation_count", summary->failed_count);
 	U64("failed_allocation_largest_bytes", summary->failed_bytes_largest);
@@ -293,7 +302,8 @@ static void put_samples(struct ts_json_writer *json, const struct ts_summary *su
 	CLOSE(']');
 }
 
-static void put_memory(struct ts_json_writer *json, const struct ts_summary *summary, struct ts_symbols *symbols)
+static void put_memory(struct ts_json_writer *json, const struct ts_summary *summary,
+		       struct ts_symbols *symbols)
 {
 	const struct ts_json *unmatched = ts_json_get(summary->terminal, "unmatched_frees");
 	const struct ts_live *live = &summary->live;
@@ -309,16 +319,18 @@ static void put_memory(struct ts_json_writer *json, const struct ts_summary *sum
 	U64("inferred_frees", live->inferred_frees);
 	U64("restored_allocations", live->restored);
 	U64("unpaired_frees", live->unpaired_frees);
-	U64("unmatched_frees", unmatched && unmatched->type == TS_JSON_NUMBER ? unmatched->number.whole : 0);
+	U64("unmatched_frees",
+	    unmatched && unmatched->type == TS_JSON_NUMBER ? unmatched->number.whole : 0);
 	U64("disordered_events", live->disordered);
 	put_failed(json, summary, symbols);
 	put_samples(json, summary);
 	CLOSE('}');
 }
 
-void ts_summary_json(FILE *out, struct ts_summary *summary, struct ts_symbols *symbols, const char *path)
+void ts_summary_json(FILE *out, struct ts_summary *summary, struct ts_symbols *symbols,
+		     const char *path)
 {
-	struct ts_json_writer writer = { .out = out }, *json = &writer;
+	struct ts_json_writer writer = {.out = out}, *json = &writer;
 
 	OPEN(NULL, '{');
 	put_head(json, summary, path);

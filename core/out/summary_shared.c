@@ -6,7 +6,7 @@
 struct ts_lost_cause ts_lost_find(struct ts_str name)
 {
 	static const struct ts_lost_cause causes[] = {
-#define TS_LOST(name, variable, what) { #name, variable, what },
+#define TS_LOST(name, variable, what) {#name, variable, what},
 #include "core/record/lost.def"
 #undef TS_LOST
 	};
@@ -14,7 +14,7 @@ struct ts_lost_cause ts_lost_find(struct ts_str name)
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (ts_str_is(name, causes[i].name))
 			return causes[i];
-	return (struct ts_lost_cause){ "", "", "" };
+	return (struct ts_lost_cause){"", "", ""};
 }
 
 size_t ts_no_device_reasons(const struct ts_summary *summary, const char **reasons, size_t max)
@@ -24,9 +24,11 @@ size_t ts_no_device_reasons(const struct ts_summary *summary, const char **reaso
 	size_t count = 0;
 
 	if (ts_str_is(backend, "off"))
-		all[count++] = "device intervals were switched off (TSTRACE_DEVICE=off, or no backend worked)";
+		all[count++] =
+		    "device intervals were switched off (TSTRACE_DEVICE=off, or no backend worked)";
 	if (summary->untimed)
-		all[count++] = "device records came without usable times and are counted as untimed";
+		all[count++] =
+		    "device records came without usable times and are counted as untimed";
 	if (summary->outliers)
 		all[count++] = "all times of the device records are absurd and were left out";
 	if (!summary->terminal)
@@ -34,7 +36,8 @@ size_t ts_no_device_reasons(const struct ts_summary *summary, const char **reaso
 	if (!backend.size)
 		all[count++] = "the trace does not say which backend recorded the device";
 	if (!ts_str_is(backend, "off"))
-		all[count++] = "CUPTI delivered nothing: another profiler owns it, counters are not permitted, or the program "
+		all[count++] = "CUPTI delivered nothing: another profiler owns it, counters are "
+			       "not permitted, or the program "
 			       "ended before its work did";
 	for (size_t i = 0; i < count && i < max; i++)
 		reasons[i] = all[i];
@@ -57,7 +60,8 @@ static uint64_t weigh_api(const void *context, size_t index)
 
 const struct ts_live_stack *ts_live_stack_at(const struct ts_summary *summary, size_t number)
 {
-	return number < summary->live.stack_count ? &summary->live.by_stack[number] : &summary->live.no_stack;
+	return number < summary->live.stack_count ? &summary->live.by_stack[number]
+						  : &summary->live.no_stack;
 }
 
 static uint64_t weigh_peak(const void *context, size_t index)

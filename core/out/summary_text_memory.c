@@ -10,7 +10,8 @@
 #define STACKS_SHOWN 5
 #define FRAMES_SHOWN 12
 
-static void print_frame(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols, const struct ts_frame *frame)
+static void print_frame(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
+			const struct ts_frame *frame)
 {
 	const struct ts_module *module = ts_stacks_module(&summary->stacks, frame->module);
 	const struct ts_place *place = ts_symbols_find(symbols, module, frame->offset);
@@ -18,7 +19,7 @@ static void print_frame(FILE *out, const struct ts_summary *summary, struct ts_s
 
 	fputs("        ", out);
 	if (place->function)
-		ts_print_name(out, (struct ts_str){ place->function, strlen(place->function) }, 80);
+		ts_print_name(out, (struct ts_str){place->function, strlen(place->function)}, 80);
 	else if (module)
 		fprintf(out, "%s+0x%" PRIx64, base ? base + 1 : module->path.at, frame->offset);
 	else
@@ -32,7 +33,8 @@ static void print_frame(FILE *out, const struct ts_summary *summary, struct ts_s
 	fputc('\n', out);
 }
 
-static void print_stack(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols, size_t number)
+static void print_stack(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
+			size_t number)
 {
 	const struct ts_stack *stack;
 	size_t shown;
@@ -43,7 +45,8 @@ static void print_stack(FILE *out, const struct ts_summary *summary, struct ts_s
 	}
 	stack = &summary->stacks.stacks[number];
 	if (!stack->frames)
-		fprintf(out, "        (stack %" PRIu64 ": its frames are not in the trace)\n", stack->id);
+		fprintf(out, "        (stack %" PRIu64 ": its frames are not in the trace)\n",
+			stack->id);
 	for (shown = 0; shown < stack->count && shown < FRAMES_SHOWN; shown++)
 		print_frame(out, summary, symbols, &stack->frames[shown]);
 	if (shown < stack->count)
@@ -56,8 +59,8 @@ static void print_stack(FILE *out, const struct ts_summary *summary, struct ts_s
 }
 
 /* The stacks of an order with what they hold. */
-static void print_stacks(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols, const size_t *order,
-			 size_t count, bool at_peak)
+static void print_stacks(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
+			 const size_t *order, size_t count, bool at_peak)
 {
 	size_t shown;
 
@@ -76,15 +79,18 @@ static void print_stacks(FILE *out, const struct ts_summary *summary, struct ts_
 static void print_group(FILE *out, const struct ts_live_group *group, struct ts_str name)
 {
 	fprintf(out, "  %11" PRIu64 " %12s %12s %12s %9" PRIu64 "  ", group->allocations,
-		ts_format_bytes(group->allocated_bytes).text, ts_format_bytes(group->peak_bytes).text,
-		ts_format_bytes(group->live_bytes).text, group->live_count);
+		ts_format_bytes(group->allocated_bytes).text,
+		ts_format_bytes(group->peak_bytes).text, ts_format_bytes(group->live_bytes).text,
+		group->live_count);
 	ts_print_name(out, name, 40);
 	fputc('\n', out);
 }
 
-static void print_failed(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols, size_t rows)
+static void print_failed(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
+			 size_t rows)
 {
-	size_t kept = summary->failed_count < TS_FAILED_KEPT ? summary->failed_count : TS_FAILED_KEPT;
+	size_t kept =
+	    summary->failed_count < TS_FAILED_KEPT ? summary->failed_count : TS_FAILED_KEPT;
 
 	fputs("\nFailed allocations\n", out);
 	if (!summary->failed_count)
@@ -92,11 +98,13 @@ static void print_failed(FILE *out, const struct ts_summary *summary, struct ts_
 	for (size_t i = 0; i < kept && i < rows; i++) {
 		const struct ts_failed_allocation *failed = &summary->failed[i];
 
-		fprintf(out, "  %s asked for (%" PRIu64 " bytes, ", ts_format_bytes(failed->bytes).text, failed->bytes);
+		fprintf(out, "  %s asked for (%" PRIu64 " bytes, ",
+			ts_format_bytes(failed->bytes).text, failed->bytes);
 		ts_print_name(out, failed->kind, 30);
 		fputs(") by ", out);
 		ts_print_name(out, failed->api, 60);
-		fprintf(out, ", error %" PRIu64 ", at %s\n", failed->error, ts_format_ns(failed->timestamp_ns).text);
+		fprintf(out, ", error %" PRIu64 ", at %s\n", failed->error,
+			ts_format_ns(failed->timestamp_ns).text);
 		print_stack(out, summary, symbols, failed->stack);
 	}
 	if (kept < summary->failed_count)
@@ -115,9 +123,11 @@ static void print_samples(FILE *out, const struct ts_summary *summary)
 		ts_print_name(out, summary->sample_names.texts[i], 40);
 		fprintf(out, ": %" PRIu64 " samples", samples->count);
 		if (samples->has_used)
-			fprintf(out, ", at most %s used", ts_format_bytes(samples->most_used_bytes).text);
+			fprintf(out, ", at most %s used",
+				ts_format_bytes(samples->most_used_bytes).text);
 		if (samples->has_free)
-			fprintf(out, ", at least %s free", ts_format_bytes(samples->least_free_bytes).text);
+			fprintf(out, ", at least %s free",
+				ts_format_bytes(samples->least_free_bytes).text);
 		if (samples->capacity_bytes)
 			fprintf(out, ", %s in all", ts_format_bytes(samples->capacity_bytes).text);
 		fputc('\n', out);
@@ -130,21 +140,36 @@ static void print_oddities(FILE *out, const struct ts_summary *summary)
 	const struct ts_live *live = &summary->live;
 
 	if (live->reset_count)
-		fprintf(out, "  %" PRIu64 " allocations (%s) were ended by a reset of the device or context: no leaks\n",
-			live->reset_count, ts_format_bytes(live->reset_bytes).text);
+		fprintf(
+		    out,
+		    "  %" PRIu64
+		    " allocations (%s) were ended by a reset of the device or context: no leaks\n",
+		    live->reset_count, ts_format_bytes(live->reset_bytes).text);
 	if (live->inferred_frees)
-		fprintf(out, "  %" PRIu64 " frees were not seen as calls (the address was given out again)\n", live->inferred_frees);
+		fprintf(out,
+			"  %" PRIu64
+			" frees were not seen as calls (the address was given out again)\n",
+			live->inferred_frees);
 	if (live->restored)
-		fprintf(out, "  %" PRIu64 " allocations live on because their free failed\n", live->restored);
+		fprintf(out, "  %" PRIu64 " allocations live on because their free failed\n",
+			live->restored);
 	if (live->unpaired_frees)
-		fprintf(out, "  %" PRIu64 " frees have no allocation in the trace\n", live->unpaired_frees);
+		fprintf(out, "  %" PRIu64 " frees have no allocation in the trace\n",
+			live->unpaired_frees);
 	if (live->disordered)
-		fprintf(out, "  %" PRIu64 " events came too late to be put in order: the peak is inexact\n", live->disordered);
+		fprintf(out,
+			"  %" PRIu64
+			" events came too late to be put in order: the peak is inexact\n",
+			live->disordered);
 	if (unmatched && unmatched->type == TS_JSON_NUMBER && unmatched->number.whole)
-		fprintf(out, "  %" PRIu64 " frees of memory from before tracing began, or of no allocation\n", unmatched->number.whole);
+		fprintf(out,
+			"  %" PRIu64
+			" frees of memory from before tracing began, or of no allocation\n",
+			unmatched->number.whole);
 }
 
-void ts_summary_text_memory(FILE *out, struct ts_summary *summary, struct ts_symbols *symbols, size_t rows)
+void ts_summary_text_memory(FILE *out, struct ts_summary *summary, struct ts_symbols *symbols,
+			    size_t rows)
 {
 	const struct ts_live *live = &summary->live;
 	size_t count, *order;
@@ -153,11 +178,13 @@ void ts_summary_text_memory(FILE *out, struct ts_summary *summary, struct ts_sym
 	if (!live->all.allocations) {
 		fputs("  none recorded\n", out);
 	} else {
-		fprintf(out, "  %11s %12s %12s %12s %9s  %s\n", "allocations", "allocated", "peak", "live at end", "(count)", "kind");
+		fprintf(out, "  %11s %12s %12s %12s %9s  %s\n", "allocations", "allocated", "peak",
+			"live at end", "(count)", "kind");
 		for (size_t i = 0; i < live->kinds.count; i++)
 			print_group(out, &live->by_kind[i], live->kinds.texts[i]);
-		print_group(out, &live->all, (struct ts_str){ "all together", 12 });
-		fprintf(out, "\nPeak: %s at %s, by call stack\n", ts_format_bytes(live->all.peak_bytes).text,
+		print_group(out, &live->all, (struct ts_str){"all together", 12});
+		fprintf(out, "\nPeak: %s at %s, by call stack\n",
+			ts_format_bytes(live->all.peak_bytes).text,
 			ts_format_ns(live->all.peak_ns).text);
 		order = ts_rank_peak_stacks(summary, &count);
 		print_stacks(out, summary, symbols, order, count, true);

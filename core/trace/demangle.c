@@ -1,5 +1,5 @@
-/* The demangler is the one of the C++ runtime, opened when the first mangled name comes: the command itself needs no C++
- * and works without it. */
+/* The demangler is the one of the C++ runtime, opened when the first mangled name comes: the
+ * command itself needs no C++ and works without it. */
 #include "core/trace/demangle.h"
 
 #include "core/trace/pool.h"

@@ -1,5 +1,5 @@
-/* Events as C structs, made from fields.def: a struct a table, a member a key of the same name, and a bit in `has` for
- * each key that the line gave. */
+/* Events as C structs, made from fields.def: a struct a table, a member a key of the same name, and
+ * a bit in `has` for each key that the line gave. */
 #ifndef TS_TRACE_EVENT_H
 #define TS_TRACE_EVENT_H
 
@@ -12,7 +12,7 @@ struct ts_strs { const struct ts_str *at; size_t count; };
 #define TS_C_U64 uint64_t
 #define TS_C_F64 double
 #define TS_C_BOOL bool
-#define TS_C_ENUM uint8_t	/* index of the word in the list; for categories see ts_event_word */
+#define TS_C_ENUM uint8_t	/* index of the word in the list */
 #define TS_C_U64S struct ts_u64s
 #define TS_C_STRS struct ts_strs
 #define TS_C_OBJ const struct ts_json *
@@ -61,8 +61,8 @@ struct ts_event {
 	enum ts_table kind;		/* an edge is TS_TABLE_call_edge or TS_TABLE_data_edge */
 	uint64_t line;			/* from 1 */
 	uint64_t has;			/* bit i: key i of the table was given and is not null */
-	unsigned unknown;		/* keys that are not the schema's, the writer's own and nested ones included */
-	const struct ts_json *json;	/* the whole event as a tree; NULL for a line that the fast scanner took */
+	unsigned unknown;		/* keys that are not the schema's, also nested ones */
+	const struct ts_json *json;	/* the event as a tree; NULL from the fast scanner */
 	union {
 #define TS_TABLE(table) struct ts_ev_##table table;
 #define TS_FIELD(table, mark, type, key, argument)
@@ -101,7 +101,8 @@ const char *ts_table_name(enum ts_table table);
 
 /* How the line of an event is turned into the struct; `size` is without the '\n' that ends it. */
 
-/* The strict scanner for lines as the writer makes them.  False: the line needs ts_event_parse, which also says why. */
+/* The strict scanner for lines as the writer makes them.  False: the line needs ts_event_parse,
+ * which also says why. */
 bool ts_event_scan(const char *line, size_t size, struct ts_pool *pool, struct ts_event *event);
 
 /* Any line.  The event is filled in as far as `problems` allow. */
@@ -114,8 +115,8 @@ void ts_event_judge(const struct ts_event *event, struct ts_problems *problems);
 /* --- the tables behind, for the two above and for tests --- */
 
 enum ts_field_type {
-	TS_TYPE_STR, TS_TYPE_U64, TS_TYPE_F64, TS_TYPE_BOOL, TS_TYPE_ENUM, TS_TYPE_U64S, TS_TYPE_STRS,
-	TS_TYPE_OBJ, TS_TYPE_OBJS, TS_TYPE_MAP, TS_TYPE_ANY,
+	TS_TYPE_STR, TS_TYPE_U64, TS_TYPE_F64, TS_TYPE_BOOL, TS_TYPE_ENUM, TS_TYPE_U64S,
+	TS_TYPE_STRS, TS_TYPE_OBJ, TS_TYPE_OBJS, TS_TYPE_MAP, TS_TYPE_ANY,
 };
 
 enum ts_field_mark { TS_MARK_R, TS_MARK_D, TS_MARK_O, TS_MARK_X };

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ts_issue_add(struct ts_evidence *evidence, uint64_t line, bool is_error, const char *code, const char *format, ...)
+void ts_issue_add(struct ts_evidence *evidence, uint64_t line, bool is_error, const char *code,
+		  const char *format, ...)
 {
 	struct ts_health *health = evidence->health;
 	struct ts_issue *issue;
@@ -18,9 +19,10 @@ void ts_issue_add(struct ts_evidence *evidence, uint64_t line, bool is_error, co
 		health->warnings++;
 	if (health->kept == TS_ISSUES_MAX)
 		return;
-	health->issues = ts_array_room(health->issues, health->kept, &health->capacity, sizeof(*health->issues));
+	health->issues =
+	    ts_array_room(health->issues, health->kept, &health->capacity, sizeof(*health->issues));
 	issue = &health->issues[health->kept];
-	*issue = (struct ts_issue){ .line = line, .is_error = is_error, .code = code };
+	*issue = (struct ts_issue){.line = line, .is_error = is_error, .code = code};
 	va_start(args, format);
 	if (vasprintf(&issue->text, format, args) >= 0)
 		health->kept++;
@@ -43,8 +45,9 @@ static uint32_t span_number(struct ts_evidence *evidence, struct ts_str id)
 	uint32_t number = ts_map_add(&evidence->span_ids, id);
 
 	if (number == before) {
-		evidence->spans = ts_array_room(evidence->spans, before, &evidence->span_capacity, sizeof(*evidence->spans));
-		evidence->spans[number] = (struct ts_span){ .parent = TS_MAP_NONE };
+		evidence->spans = ts_array_room(evidence->spans, before, &evidence->span_capacity,
+						sizeof(*evidence->spans));
+		evidence->spans[number] = (struct ts_span){.parent = TS_MAP_NONE};
 	}
 	return number;
 }
@@ -60,9 +63,11 @@ static void on_meta(struct ts_evidence *evidence, const struct ts_event *event)
 	evidence->is_trace9 = ts_str_is(event->meta.schema, "candle-graph/trace/9");
 	evidence->is_train = event->meta.phase == TS_PHASE_TRAIN;
 	labels = ts_json_get(evidence->contract, "required_semantic_labels");
-	for (const struct ts_json *label = labels ? labels->list.first : NULL; label; label = label->next)
+	for (const struct ts_json *label = labels ? labels->list.first : NULL; label;
+	     label = label->next)
 		ts_map_add(&evidence->labels, label->string);
-	evidence->label_spans = ts_grow(evidence->label_spans, (evidence->labels.count + 1) * sizeof(uint64_t));
+	evidence->label_spans =
+	    ts_grow(evidence->label_spans, (evidence->labels.count + 1) * sizeof(uint64_t));
 	memset(evidence->label_spans, 0, (evidence->labels.count + 1) * sizeof(uint64_t));
 }
 
@@ -72,7 +77,8 @@ static void on_span_start(struct ts_evidence *evidence, const struct ts_event *e
 	uint32_t number = span_number(evidence, start->id), parent = TS_MAP_NONE, label;
 
 	if (evidence->spans[number].line) {
-		ERROR(event->line, "parse_duplicate_span_id", "span \"%.*s\" is started twice", SHORT(start->id));
+		ERROR(event->line, "parse_duplicate_span_id", "span \"%.*s\" is started twice",
+		      SHORT(start->id));
 		return;
 	}
 	if (ts_event_has(event, span_start, parent_id))
@@ -94,13 +100,15 @@ static void on_span_start(struct ts_evidence *evidence, const struct ts_event *e
 static void on_span_end(struct ts_evidence *evidence, const struct ts_event *event)
 {
 	const struct ts_ev_span_end *end = &event->span_end;
-	uint32_t number = span_number(evidence, end->id);	/* may move the spans */
+	uint32_t number = span_number(evidence, end->id); /* may move the spans */
 	struct ts_span *span = &evidence->spans[number];
 
 	if (!span->line) {
-		ERROR(event->line, "parse_span_end_unknown", "span \"%.*s\" ends before it starts", SHORT(end->id));
+		ERROR(event->line, "parse_span_end_unknown", "span \"%.*s\" ends before it starts",
+		      SHORT(end->id));
 	} else if (span->is_closed) {
-		ERROR(event->line, "parse_span_end_repeated", "span \"%.*s\" ends twice", SHORT(end->id));
+		ERROR(event->line, "parse_span_end_repeated", "span \"%.*s\" ends twice",
+		      SHORT(end->id));
 	} else {
 		span->is_closed = true;
 		span->duration = end->duration_ns;
@@ -111,7 +119,7 @@ static void on_span_end(struct ts_evidence *evidence, const struct ts_event *eve
 static void on_op(struct ts_evidence *evidence, const struct ts_event *event)
 {
 	const struct ts_ev_op *op = &event->op;
-	uint32_t number = span_number(evidence, op->span_id);	/* may move the spans */
+	uint32_t number = span_number(evidence, op->span_id); /* may move the spans */
 	struct ts_span *span = &evidence->spans[number];
 	ts_time end = (ts_time)op->timestamp_ns + op->duration_ns;
 
@@ -130,19 +138,20 @@ static void on_op(struct ts_evidence *evidence, const struct ts_event *event)
 static void on_memory(struct ts_evidence *evidence, const struct ts_event *event)
 {
 	const struct ts_ev_memory *memory = &event->memory;
-	struct ts_pool scratch = { 0 };
+	struct ts_pool scratch = {0};
 	struct ts_memory_record *record;
 
-	evidence->memory = ts_array_room(evidence->memory, evidence->memory_count, &evidence->memory_capacity,
-					 sizeof(*evidence->memory));
+	evidence->memory = ts_array_room(evidence->memory, evidence->memory_count,
+					 &evidence->memory_capacity, sizeof(*evidence->memory));
 	record = &evidence->memory[evidence->memory_count++];
 	*record = (struct ts_memory_record){
-		.timestamp = memory->timestamp_ns,
-		.line = event->line,
-		.bytes = memory->bytes,
-		.storage = ts_map_add(&evidence->storages, ts_pair_text(&scratch, memory->device, memory->storage_id)),
-		.tensor = ts_map_add(&evidence->memory_tensors, memory->tensor_id),
-		.is_alloc = memory->action == TS_ACTION_ALLOC,
+	    .timestamp = memory->timestamp_ns,
+	    .line = event->line,
+	    .bytes = memory->bytes,
+	    .storage = ts_map_add(&evidence->storages,
+				  ts_pair_text(&scratch, memory->device, memory->storage_id)),
+	    .tensor = ts_map_add(&evidence->memory_tensors, memory->tensor_id),
+	    .is_alloc = memory->action == TS_ACTION_ALLOC,
 	};
 	ts_pool_free(&scratch);
 	saw_time(evidence, memory->timestamp_ns);
@@ -152,19 +161,22 @@ static void on_gradient(struct ts_evidence *evidence, const struct ts_event *eve
 {
 	const struct ts_ev_gradient *gradient = &event->gradient;
 	size_t before = evidence->gradient_ids.count;
-	struct ts_pool scratch = { 0 };
+	struct ts_pool scratch = {0};
 
-	evidence->gradients = ts_array_room(evidence->gradients, evidence->gradient_count, &evidence->gradient_capacity,
-					    sizeof(*evidence->gradients));
+	evidence->gradients =
+	    ts_array_room(evidence->gradients, evidence->gradient_count,
+			  &evidence->gradient_capacity, sizeof(*evidence->gradients));
 	evidence->gradients[evidence->gradient_count++] = (struct ts_gradient_record){
-		.line = event->line,
-		.key = ts_map_add(&evidence->gradient_keys, ts_pair_text(&scratch, gradient->root, gradient->key)),
-		.state = gradient->state,
+	    .line = event->line,
+	    .key = ts_map_add(&evidence->gradient_keys,
+			      ts_pair_text(&scratch, gradient->root, gradient->key)),
+	    .state = gradient->state,
 	};
 	ts_pool_free(&scratch);
 	ts_map_add(&evidence->gradient_ids, gradient->event_id);
 	if (evidence->gradient_ids.count == before)
-		ERROR(event->line, "duplicate_gradient_event_id", "\"%.*s\" is used twice", SHORT(gradient->event_id));
+		ERROR(event->line, "duplicate_gradient_event_id", "\"%.*s\" is used twice",
+		      SHORT(gradient->event_id));
 }
 
 static void on_edge_tensor(struct ts_evidence *evidence, struct ts_str tensor, uint64_t line)
@@ -173,7 +185,8 @@ static void on_edge_tensor(struct ts_evidence *evidence, struct ts_str tensor, u
 
 	if (ts_map_add(&evidence->edge_tensors, tensor) != before)
 		return;
-	evidence->edge_lines = ts_array_room(evidence->edge_lines, before, &evidence->edge_capacity, sizeof(uint64_t));
+	evidence->edge_lines =
+	    ts_array_room(evidence->edge_lines, before, &evidence->edge_capacity, sizeof(uint64_t));
 	evidence->edge_lines[before] = line;
 }
 
@@ -181,13 +194,13 @@ static void on_call(struct ts_evidence *evidence, const struct ts_event *event)
 {
 	const struct ts_ev_call_edge *edge = &event->call_edge;
 
-	evidence->calls = ts_array_room(evidence->calls, evidence->call_count, &evidence->call_capacity,
-					sizeof(*evidence->calls));
+	evidence->calls = ts_array_room(evidence->calls, evidence->call_count,
+					&evidence->call_capacity, sizeof(*evidence->calls));
 	evidence->calls[evidence->call_count++] = (struct ts_call_record){
-		.line = event->line,
-		.duration = edge->host_duration_ns,
-		.caller = span_number(evidence, edge->from_span),
-		.callee = span_number(evidence, edge->to_span),
+	    .line = event->line,
+	    .duration = edge->host_duration_ns,
+	    .caller = span_number(evidence, edge->from_span),
+	    .callee = span_number(evidence, edge->to_span),
 	};
 }
 
@@ -198,7 +211,8 @@ static void on_terminal(struct ts_evidence *evidence, const struct ts_event *eve
 	if (evidence->is_failed)
 		evidence->reason = ts_pool_copy(&evidence->pool, event->terminal.reason);
 	if (event->terminal.timestamp_ns < evidence->latest)
-		ERROR(event->line, "parse_terminal_precedes_evidence", "the terminal is at %llu ns, evidence goes on",
+		ERROR(event->line, "parse_terminal_precedes_evidence",
+		      "the terminal is at %llu ns, evidence goes on",
 		      (unsigned long long)event->terminal.timestamp_ns);
 }
 
@@ -209,7 +223,8 @@ static void use_span(struct ts_evidence *evidence, struct ts_str id, uint64_t li
 
 	if (ts_map_add(&evidence->used_ids, id) != before)
 		return;
-	evidence->used_lines = ts_array_room(evidence->used_lines, before, &evidence->used_capacity, sizeof(uint64_t));
+	evidence->used_lines =
+	    ts_array_room(evidence->used_lines, before, &evidence->used_capacity, sizeof(uint64_t));
 	evidence->used_lines[before] = line;
 }
 
@@ -236,7 +251,8 @@ static void dispatch(struct ts_evidence *evidence, const struct ts_event *event)
 	case TS_TABLE_tensor_stats:
 		use_span(evidence, event->tensor_stats.span_id, event->line);
 		if (evidence->is_trace9)
-			ERROR(event->line, "parse_stats_under_trace9", "trace/9 has no tensor_stats");
+			ERROR(event->line, "parse_stats_under_trace9",
+			      "trace/9 has no tensor_stats");
 		break;
 	case TS_TABLE_memory:
 		use_span(evidence, event->memory.span_id, event->line);
@@ -245,7 +261,7 @@ static void dispatch(struct ts_evidence *evidence, const struct ts_event *event)
 	case TS_TABLE_device_memory:
 		saw_time(evidence, event->device_memory.timestamp_ns);
 		break;
-	case TS_TABLE_device_interval:	/* has a clock of its own */
+	case TS_TABLE_device_interval: /* has a clock of its own */
 		use_span(evidence, event->device_interval.span_id, event->line);
 		break;
 	case TS_TABLE_gradient:
@@ -285,8 +301,9 @@ void ts_evidence_add(struct ts_evidence *evidence, const struct ts_event *event)
 void ts_evidence_free(struct ts_evidence *evidence)
 {
 	struct ts_map *maps[] = {
-		&evidence->span_ids, &evidence->used_ids, &evidence->labels, &evidence->tensors, &evidence->edge_tensors,
-		&evidence->storages, &evidence->memory_tensors, &evidence->gradient_keys, &evidence->gradient_ids,
+	    &evidence->span_ids,       &evidence->used_ids,	 &evidence->labels,
+	    &evidence->tensors,	       &evidence->edge_tensors,	 &evidence->storages,
+	    &evidence->memory_tensors, &evidence->gradient_keys, &evidence->gradient_ids,
 	};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)

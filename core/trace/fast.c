@@ -1,10 +1,11 @@
-/* Lines as the writer makes them, in one pass and without a tree.  The scanner is as strict as the parser; whatever it
- * does not know for certain to be right it leaves to the parser. */
+/* Lines as the writer makes them, in one pass and without a tree.  The scanner is as strict as the
+ * parser; whatever it does not know for certain to be right it leaves to the parser. */
 #include "core/trace/event.h"
 
 #include <string.h>
 
-#define UNKNOWN_KEYS_MAX 8	/* more keys that are in no table: the parser finds duplicates among them */
+#define UNKNOWN_KEYS_MAX                                                                           \
+	8 /* more keys that are in no table: the parser finds duplicates among them */
 
 struct scan {
 	const char *at;
@@ -14,22 +15,24 @@ struct scan {
 	unsigned unknown_count;
 };
 
-/* Which key came after which, in the last event of the table: writers keep an order.  [table][0] is the first key,
- * [table][i + 1] the one after key i. */
+/* Which key came after which, in the last event of the table: writers keep an order.  [table][0] is
+ * the first key, [table][i + 1] the one after key i. */
 static uint8_t follower[TS_EVENT_KINDS][65];
 
 static bool string(struct scan *scan, struct ts_str *text)
 {
 	bool lone = false;
 
-	return *scan->at == '"' && !ts_scan_string(&scan->at, scan->pool, text, true, &lone) && !lone;
+	return *scan->at == '"' && !ts_scan_string(&scan->at, scan->pool, text, true, &lone) &&
+	       !lone;
 }
 
 static bool u64(struct scan *scan, uint64_t *value)
 {
 	struct ts_number number;
 
-	if ((unsigned char)(*scan->at - '0') > 9 || ts_scan_number(&scan->at, &number) || !number.is_whole)
+	if ((unsigned char)(*scan->at - '0') > 9 || ts_scan_number(&scan->at, &number) ||
+	    !number.is_whole)
 		return false;
 	*value = number.whole;
 	return true;
@@ -39,7 +42,8 @@ static bool f64(struct scan *scan, double *value)
 {
 	struct ts_number number;
 
-	if (((unsigned char)(*scan->at - '0') > 9 && *scan->at != '-') || ts_scan_number(&scan->at, &number))
+	if (((unsigned char)(*scan->at - '0') > 9 && *scan->at != '-') ||
+	    ts_scan_number(&scan->at, &number))
 		return false;
 	*value = number.real;
 	return true;
@@ -73,7 +77,7 @@ static bool u64s(struct scan *scan, struct ts_u64s *list)
 		return false;
 	copy = ts_pool_get(scan->pool, count * sizeof(*copy));
 	memcpy(copy, items, count * sizeof(*copy));
-	*list = (struct ts_u64s){ copy, count };
+	*list = (struct ts_u64s){copy, count};
 	return true;
 }
 
@@ -94,7 +98,7 @@ static bool strs(struct scan *scan, struct ts_strs *list)
 		return false;
 	copy = ts_pool_get(scan->pool, count * sizeof(*copy));
 	memcpy(copy, items, count * sizeof(*copy));
-	*list = (struct ts_strs){ copy, count };
+	*list = (struct ts_strs){copy, count};
 	return true;
 }
 
@@ -128,7 +132,7 @@ static bool value(struct scan *scan, const struct ts_field *field, void *out)
 	case TS_TYPE_STRS:
 		return strs(scan, out);
 	default:
-		return false;	/* trees: the parser's */
+		return false; /* trees: the parser's */
 	}
 }
 
@@ -155,7 +159,8 @@ static bool skip_unknown(struct scan *scan, struct ts_str key)
 static int find_key(const struct ts_table_info *info, struct ts_str key)
 {
 	for (unsigned i = 0; i < info->count; i++)
-		if (info->fields[i].size == key.size && !memcmp(info->fields[i].key, key.at, key.size))
+		if (info->fields[i].size == key.size &&
+		    !memcmp(info->fields[i].key, key.at, key.size))
 			return (int)i;
 	return -1;
 }
@@ -183,8 +188,8 @@ static inline bool same_bytes(const char *a, const char *b, size_t size)
 /* The key at `at`, its quotes and its colon, when it is the expected one. */
 static bool is_expected(const char *at, const struct ts_field *field)
 {
-	return at[0] == '"' && same_bytes(at + 1, field->key, field->size) && at[field->size + 1] == '"' &&
-	       at[field->size + 2] == ':';
+	return at[0] == '"' && same_bytes(at + 1, field->key, field->size) &&
+	       at[field->size + 1] == '"' && at[field->size + 2] == ':';
 }
 
 /* All members behind "kind". */
@@ -198,7 +203,8 @@ static bool members(struct scan *scan, struct ts_event *event, uint8_t *follow)
 		int found;
 
 		scan->at++;
-		if (index < scan->info->count && is_expected(scan->at, &scan->info->fields[index])) {
+		if (index < scan->info->count &&
+		    is_expected(scan->at, &scan->info->fields[index])) {
 			scan->at += scan->info->fields[index].size + 3;
 		} else {
 			if (!string(scan, &key) || *scan->at++ != ':')
@@ -212,8 +218,9 @@ static bool members(struct scan *scan, struct ts_event *event, uint8_t *follow)
 			index = (unsigned)found;
 			follow[last] = (uint8_t)index;
 		}
-		if (event->has >> index & 1 || !value(scan, &scan->info->fields[index],
-						       (char *)&event->meta + scan->info->fields[index].offset))
+		if (event->has >> index & 1 ||
+		    !value(scan, &scan->info->fields[index],
+			   (char *)&event->meta + scan->info->fields[index].offset))
 			return false;
 		event->has |= (uint64_t)1 << index;
 		last = index + 1;
@@ -231,13 +238,17 @@ static bool find_table(struct scan *scan, enum ts_table *table)
 	if (!string(scan, &kind))
 		return false;
 	for (int i = 0; i < TS_EVENT_KINDS; i++) {
-		if (kind.size != ts_tables[i].size || !same_bytes(kind.at, ts_tables[i].name, kind.size))
+		if (kind.size != ts_tables[i].size ||
+		    !same_bytes(kind.at, ts_tables[i].name, kind.size))
 			continue;
 		*table = (enum ts_table)i;
 		if (i == TS_TABLE_edge)
-			*table = strncmp(scan->at, ",\"edge_kind\":\"call\"", 19) ? TS_TABLE_data_edge : TS_TABLE_call_edge;
-		else if (i == TS_TABLE_call_edge || i == TS_TABLE_data_edge || i == TS_TABLE_terminal)
-			return false;	/* no kinds of the format; one a file, and wanted as a tree */
+			*table = strncmp(scan->at, ",\"edge_kind\":\"call\"", 19)
+				     ? TS_TABLE_data_edge
+				     : TS_TABLE_call_edge;
+		else if (i == TS_TABLE_call_edge || i == TS_TABLE_data_edge ||
+			 i == TS_TABLE_terminal)
+			return false; /* no kinds of the format; one a file, and wanted as a tree */
 		return true;
 	}
 	return false;
@@ -245,7 +256,7 @@ static bool find_table(struct scan *scan, enum ts_table *table)
 
 bool ts_event_scan(const char *line, size_t size, struct ts_pool *pool, struct ts_event *event)
 {
-	struct scan scan = { .at = line, .pool = pool };
+	struct scan scan = {.at = line, .pool = pool};
 	const char *end = line + size;
 
 	if (size < 16 || !find_table(&scan, &event->kind))
@@ -256,10 +267,12 @@ bool ts_event_scan(const char *line, size_t size, struct ts_pool *pool, struct t
 	event->json = NULL;
 	if (!members(&scan, event, follower[event->kind]))
 		return false;
-	if (*scan.at != '}' || scan.at + 1 != end || (event->has & scan.info->required) != scan.info->required)
+	if (*scan.at != '}' || scan.at + 1 != end ||
+	    (event->has & scan.info->required) != scan.info->required)
 		return false;
 	if (event->kind == TS_TABLE_data_edge && event->data_edge.edge_kind != 1)
 		return false;
-	event->unknown = scan.unknown_count + (unsigned)__builtin_popcountll(event->has & scan.info->own);
+	event->unknown =
+	    scan.unknown_count + (unsigned)__builtin_popcountll(event->has & scan.info->own);
 	return true;
 }

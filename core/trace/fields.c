@@ -20,14 +20,16 @@
 
 #define TS_TABLE(table) static const struct ts_field fields_of_##table[] = {
 #define TS_FIELD(table, mark, type, key, argument) \
-	{ #key, sizeof(#key) - 1, TS_TYPE_##type, TS_MARK_##mark, offsetof(struct ts_ev_##table, key), ARG_##type(argument) },
+	{ #key, sizeof(#key) - 1, TS_TYPE_##type, TS_MARK_##mark, \
+	  offsetof(struct ts_ev_##table, key), ARG_##type(argument) },
 #define TS_END(table) };
 #include "core/trace/fields.def"
 #undef TS_TABLE
 #undef TS_FIELD
 #undef TS_END
 
-#define BIT_IF(table, mark, wanted, key) ((uint64_t)(TS_MARK_##mark == TS_MARK_##wanted) << TS_KEY_##table##_##key)
+#define BIT_IF(table, mark, wanted, key) \
+	((uint64_t)(TS_MARK_##mark == TS_MARK_##wanted) << TS_KEY_##table##_##key)
 
 #define TS_TABLE(table) static const uint64_t required_of_##table = 0
 #define TS_FIELD(table, mark, type, key, argument) | BIT_IF(table, mark, R, key)
@@ -52,13 +54,17 @@
 #undef TS_TABLE
 
 const struct ts_table_info ts_tables[TS_TABLES] = {
-#define TS_TABLE(table) { #table, sizeof(#table) - 1, fields_of_##table, TS_KEYS_##table, required_of_##table, own_of_##table },
+#define TS_TABLE(table) \
+	{ #table, sizeof(#table) - 1, fields_of_##table, TS_KEYS_##table, \
+	  required_of_##table, own_of_##table },
 #include "core/trace/fields.def"
 };
 
 const char *ts_table_name(enum ts_table table)
 {
-	return table == TS_TABLE_call_edge || table == TS_TABLE_data_edge ? "edge" : ts_tables[table].name;
+	if (table == TS_TABLE_call_edge || table == TS_TABLE_data_edge)
+		return "edge";
+	return ts_tables[table].name;
 }
 
 int ts_word_index(const char *words, struct ts_str word)

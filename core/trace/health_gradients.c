@@ -13,11 +13,11 @@ enum { ACTIVE, INACTIVE, CONDITIONAL };
 struct manifest {
 	struct ts_evidence *evidence;
 	const struct ts_json *expected, *families;
-	struct ts_map keys;		/* (root, key) */
-	struct ts_map names;		/* families of the entries */
-	uint32_t *family_of;		/* key -> name */
-	uint8_t *states;		/* key -> first state seen, UNSEEN */
-	size_t *members;		/* name -> how many keys */
+	struct ts_map keys;  /* (root, key) */
+	struct ts_map names; /* families of the entries */
+	uint32_t *family_of; /* key -> name */
+	uint8_t *states;     /* key -> first state seen, UNSEEN */
+	size_t *members;     /* name -> how many keys */
 };
 
 static void add_text(struct ts_sha256 *sha, struct ts_str text)
@@ -37,8 +37,9 @@ static bool is_digest(const struct manifest *manifest, struct ts_str digest)
 	char text[7 + 65] = "sha256:";
 
 	ts_sha256_begin(&sha);
-	ts_sha256_add(&sha, domain, sizeof(domain));	/* its NUL belongs to it */
-	for (const struct ts_json *entry = manifest->expected->list.first; entry; entry = entry->next) {
+	ts_sha256_add(&sha, domain, sizeof(domain)); /* its NUL belongs to it */
+	for (const struct ts_json *entry = manifest->expected->list.first; entry;
+	     entry = entry->next) {
 		add_text(&sha, ts_json_text(entry, "root", ""));
 		add_text(&sha, ts_json_text(entry, "key", ""));
 		add_text(&sha, ts_json_text(entry, "family", ""));
@@ -58,8 +59,10 @@ static const char *read_entries(struct manifest *manifest)
 	manifest->members = ts_grow(NULL, count * sizeof(*manifest->members));
 	memset(manifest->states, UNSEEN, count);
 	memset(manifest->members, 0, count * sizeof(*manifest->members));
-	for (const struct ts_json *entry = manifest->expected->list.first; entry; entry = entry->next) {
-		struct ts_str root = ts_json_text(entry, "root", ""), key = ts_json_text(entry, "key", "");
+	for (const struct ts_json *entry = manifest->expected->list.first; entry;
+	     entry = entry->next) {
+		struct ts_str root = ts_json_text(entry, "root", ""),
+			      key = ts_json_text(entry, "key", "");
 		struct ts_str family = ts_json_text(entry, "family", "");
 		size_t before = manifest->keys.count;
 		uint32_t name;
@@ -68,7 +71,8 @@ static const char *read_entries(struct manifest *manifest)
 			flaw = "an entry has a blank part";
 		name = ts_map_add(&manifest->names, family);
 		manifest->members[name]++;
-		if (ts_map_add(&manifest->keys, ts_pair_text(&manifest->evidence->pool, root, key)) == before &&
+		if (ts_map_add(&manifest->keys,
+			       ts_pair_text(&manifest->evidence->pool, root, key)) == before &&
 		    manifest->keys.count > before)
 			manifest->family_of[before] = name;
 		else if (!flaw)
@@ -79,7 +83,8 @@ static const char *read_entries(struct manifest *manifest)
 
 static int expectation_of(const struct ts_json *family)
 {
-	return ts_word_index("active|inactive|data_conditional", ts_json_text(family, "expectation", ""));
+	return ts_word_index("active|inactive|data_conditional",
+			     ts_json_text(family, "expectation", ""));
 }
 
 static uint64_t least_present(const struct ts_json *family)
@@ -90,10 +95,11 @@ static uint64_t least_present(const struct ts_json *family)
 /* Each family of the entries must be described once, and its minimum must be possible. */
 static const char *check_families(struct manifest *manifest)
 {
-	struct ts_map described = { 0 };
+	struct ts_map described = {0};
 	const char *flaw = NULL;
 
-	for (const struct ts_json *family = manifest->families->list.first; family && !flaw; family = family->next) {
+	for (const struct ts_json *family = manifest->families->list.first; family && !flaw;
+	     family = family->next) {
 		struct ts_str text = ts_json_text(family, "family", "");
 		uint32_t name = ts_map_find(&manifest->names, text);
 		size_t before = described.count;
@@ -105,7 +111,9 @@ static const char *check_families(struct manifest *manifest)
 			break;
 		}
 		least = least_present(family);
-		if (expectation_of(family) == INACTIVE ? least != 0 : least < 1 || least > manifest->members[name])
+		if (expectation_of(family) == INACTIVE
+			? least != 0
+			: least < 1 || least > manifest->members[name])
 			flaw = "min_present of a family is out of range";
 	}
 	if (!flaw && described.count != manifest->names.count)
@@ -130,23 +138,30 @@ static void check_keys(struct manifest *manifest)
 
 	for (size_t i = 0; i < evidence->gradient_count; i++) {
 		const struct ts_gradient_record *gradient = &evidence->gradients[i];
-		uint32_t key = ts_map_find(&manifest->keys, evidence->gradient_keys.texts[gradient->key]);
+		uint32_t key =
+		    ts_map_find(&manifest->keys, evidence->gradient_keys.texts[gradient->key]);
 
 		if (key == TS_MAP_NONE)
-			ts_issue_add(evidence, gradient->line, true, "gradient_manifest_undeclared_key",
+			ts_issue_add(evidence, gradient->line, true,
+				     "gradient_manifest_undeclared_key",
 				     "the manifest does not name this key");
 		else if (manifest->states[key] != UNSEEN)
-			ts_issue_add(evidence, gradient->line, true, "gradient_manifest_duplicate_key",
+			ts_issue_add(evidence, gradient->line, true,
+				     "gradient_manifest_duplicate_key",
 				     "the key has two gradients");
 		else
 			manifest->states[key] = gradient->state;
 	}
-	for (const struct ts_json *entry = manifest->expected->list.first; entry; entry = entry->next) {
-		struct ts_str root = ts_json_text(entry, "root", ""), name = ts_json_text(entry, "key", "");
-		uint32_t key = ts_map_find(&manifest->keys, ts_pair_text(&evidence->pool, root, name));
+	for (const struct ts_json *entry = manifest->expected->list.first; entry;
+	     entry = entry->next) {
+		struct ts_str root = ts_json_text(entry, "root", ""),
+			      name = ts_json_text(entry, "key", "");
+		uint32_t key =
+		    ts_map_find(&manifest->keys, ts_pair_text(&evidence->pool, root, name));
 
 		if (manifest->states[key] == UNSEEN)
-			ts_issue_add(evidence, 0, !evidence->is_failed, "gradient_manifest_missing_key",
+			ts_issue_add(evidence, 0, !evidence->is_failed,
+				     "gradient_manifest_missing_key",
 				     "no gradient for \"%.*s/%.*s\"", SHORT(root), SHORT(name));
 	}
 }
@@ -156,7 +171,7 @@ static void check_family(struct manifest *manifest, const struct ts_json *family
 	struct ts_evidence *evidence = manifest->evidence;
 	struct ts_str text = ts_json_text(family, "family", "");
 	uint32_t name = ts_map_find(&manifest->names, text);
-	uint64_t seen[4] = { 0 }, unseen = 0, least = least_present(family);
+	uint64_t seen[4] = {0}, unseen = 0, least = least_present(family);
 	uint64_t present;
 	const char *code = NULL;
 
@@ -170,7 +185,8 @@ static void check_family(struct manifest *manifest, const struct ts_json *family
 	}
 	present = seen[TS_GRADIENT_PRESENT];
 	if (seen[TS_GRADIENT_NON_FINITE])
-		ts_issue_add(evidence, 0, true, "gradient_family_non_finite", "family \"%.*s\"", SHORT(text));
+		ts_issue_add(evidence, 0, true, "gradient_family_non_finite", "family \"%.*s\"",
+			     SHORT(text));
 	switch (expectation_of(family)) {
 	case INACTIVE:
 		if (present || seen[TS_GRADIENT_ZERO] || seen[TS_GRADIENT_NON_FINITE])
@@ -192,9 +208,9 @@ static void check_family(struct manifest *manifest, const struct ts_json *family
 static void check_contract(struct ts_evidence *evidence, const struct ts_json *contract)
 {
 	struct manifest manifest = {
-		.evidence = evidence,
-		.expected = ts_json_get(contract, "expected"),
-		.families = ts_json_get(contract, "families"),
+	    .evidence = evidence,
+	    .expected = ts_json_get(contract, "expected"),
+	    .families = ts_json_get(contract, "families"),
 	};
 	const char *flaw = find_flaw(&manifest, ts_json_text(contract, "manifest_sha256", ""));
 
@@ -202,7 +218,8 @@ static void check_contract(struct ts_evidence *evidence, const struct ts_json *c
 		ts_issue_add(evidence, 0, true, "gradient_contract_invalid", "%s", flaw);
 	} else {
 		check_keys(&manifest);
-		for (const struct ts_json *family = manifest.families->list.first; family; family = family->next)
+		for (const struct ts_json *family = manifest.families->list.first; family;
+		     family = family->next)
 			check_family(&manifest, family);
 	}
 	ts_map_free(&manifest.keys);
@@ -215,7 +232,8 @@ static void check_contract(struct ts_evidence *evidence, const struct ts_json *c
 void ts_health_gradients(struct ts_evidence *evidence)
 {
 	const struct ts_json *contract = ts_json_get(evidence->contract, "gradient_contract");
-	bool is_complete = ts_str_is(ts_json_text(evidence->contract, "gradients", "none"), "complete");
+	bool is_complete =
+	    ts_str_is(ts_json_text(evidence->contract, "gradients", "none"), "complete");
 
 	if (!contract || contract->type == TS_JSON_NULL) {
 		if (is_complete)

@@ -21,7 +21,7 @@ struct pairing {
 	struct storage *storages;
 	struct alias *aliases;
 	size_t alias_capacity;
-	uint32_t alias_count, free_aliases;	/* chain of unused entries */
+	uint32_t alias_count, free_aliases; /* chain of unused entries */
 };
 
 /* By time; file order among equal times. */
@@ -48,11 +48,12 @@ static void add_alias(struct pairing *pairing, struct storage *storage, uint32_t
 
 	if (index == TS_MAP_NONE) {
 		index = pairing->alias_count++;
-		pairing->aliases = ts_array_room(pairing->aliases, index, &pairing->alias_capacity, sizeof(*pairing->aliases));
+		pairing->aliases = ts_array_room(pairing->aliases, index, &pairing->alias_capacity,
+						 sizeof(*pairing->aliases));
 	} else {
 		pairing->free_aliases = pairing->aliases[index].next;
 	}
-	pairing->aliases[index] = (struct alias){ tensor, storage->aliases };
+	pairing->aliases[index] = (struct alias){tensor, storage->aliases};
 	storage->aliases = index;
 }
 
@@ -74,14 +75,17 @@ static void apply(struct pairing *pairing, const struct ts_memory_record *record
 
 	if (!storage->is_live) {
 		if (!record->is_alloc) {
-			ts_issue_add(evidence, record->line, true, "unpaired_free", "the storage is not live");
+			ts_issue_add(evidence, record->line, true, "unpaired_free",
+				     "the storage is not live");
 			return;
 		}
-		*storage = (struct storage){ .bytes = record->bytes, .aliases = TS_MAP_NONE, .is_live = true };
+		*storage = (struct storage){
+		    .bytes = record->bytes, .aliases = TS_MAP_NONE, .is_live = true};
 	}
 	if (record->bytes != storage->bytes)
-		ts_issue_add(evidence, record->line, true, "allocation_size_mismatch", "%llu bytes, the storage has %llu",
-			     (unsigned long long)record->bytes, (unsigned long long)storage->bytes);
+		ts_issue_add(evidence, record->line, true, "allocation_size_mismatch",
+			     "%llu bytes, the storage has %llu", (unsigned long long)record->bytes,
+			     (unsigned long long)storage->bytes);
 	else if (record->is_alloc && has_alias(pairing, storage, record->tensor))
 		ts_issue_add(evidence, record->line, true, "duplicate_allocation",
 			     "the tensor already lives on this storage");
@@ -97,7 +101,7 @@ static void apply(struct pairing *pairing, const struct ts_memory_record *record
 void ts_health_memory(struct ts_evidence *evidence)
 {
 	size_t count = evidence->storages.count, live = 0;
-	struct pairing pairing = { .evidence = evidence, .free_aliases = TS_MAP_NONE };
+	struct pairing pairing = {.evidence = evidence, .free_aliases = TS_MAP_NONE};
 
 	if (!evidence->memory_count)
 		return;
@@ -109,7 +113,8 @@ void ts_health_memory(struct ts_evidence *evidence)
 	for (size_t i = 0; i < count; i++)
 		live += pairing.storages[i].is_live;
 	if (live)
-		ts_issue_add(evidence, 0, false, "retained_allocations", "%zu storages live at the end", live);
+		ts_issue_add(evidence, 0, false, "retained_allocations",
+			     "%zu storages live at the end", live);
 	free(pairing.storages);
 	free(pairing.aliases);
 }

@@ -16,32 +16,38 @@
 
 struct ts_input {
 	int fd;
-	const char *path;	/* for messages */
+	const char *path; /* for messages */
 	char *buffer;
-	size_t capacity;	/* without the padding */
-	size_t start, end;	/* the unread part of the buffer */
-	uint64_t offset;	/* of `start` in the unpacked file */
+	size_t capacity;   /* without the padding */
+	size_t start, end; /* the unread part of the buffer */
+	uint64_t offset;   /* of `start` in the unpacked file */
 	bool at_end;
 
-	ZSTD_DStream *unpacker;	/* NULL for a plain file */
+	ZSTD_DStream *unpacker; /* NULL for a plain file */
 	char *packed;
 	ZSTD_inBuffer in;
-	bool frame_open;	/* the last frame has not been seen to its end */
+	bool frame_open; /* the last frame has not been seen to its end */
 };
 
 /* What else might be given to us by mistake. */
-static const struct { const char *magic; size_t size; const char *what; } others[] = {
-	{ "\177ELF", 4, "an ELF program or library (did you mean `tstrace run`?)" },
-	{ "\x89PNG", 4, "a PNG image" },
-	{ "\x1f\x8b", 2, "packed by gzip; unpack it first: gzip -dc FILE | tstrace VERB -" },
-	{ "\xfd" "7zXZ", 5, "packed by xz; unpack it first: xz -dc FILE | tstrace VERB -" },
-	{ "BZh", 3, "packed by bzip2; unpack it first" },
-	{ "PK\3\4", 4, "a zip archive" },
-	{ "SQLite format 3", 15, "an SQLite database" },
-	{ "<!DOCTYPE", 9, "an HTML page" },
-	{ "<html", 5, "an HTML page" },
-	{ "%PDF", 4, "a PDF document" },
-	{ "{\"traceEvents\"", 14, "a Chrome trace (an export, not the trace it was made from)" },
+static const struct {
+	const char *magic;
+	size_t size;
+	const char *what;
+} others[] = {
+    {"\177ELF", 4, "an ELF program or library (did you mean `tstrace run`?)"},
+    {"\x89PNG", 4, "a PNG image"},
+    {"\x1f\x8b", 2, "packed by gzip; unpack it first: gzip -dc FILE | tstrace VERB -"},
+    {"\xfd"
+     "7zXZ",
+     5, "packed by xz; unpack it first: xz -dc FILE | tstrace VERB -"},
+    {"BZh", 3, "packed by bzip2; unpack it first"},
+    {"PK\3\4", 4, "a zip archive"},
+    {"SQLite format 3", 15, "an SQLite database"},
+    {"<!DOCTYPE", 9, "an HTML page"},
+    {"<html", 5, "an HTML page"},
+    {"%PDF", 4, "a PDF document"},
+    {"{\"traceEvents\"", 14, "a Chrome trace (an export, not the trace it was made from)"},
 };
 
 static int refuse(const struct ts_input *input, int error, const char *what)
@@ -61,10 +67,11 @@ static ssize_t read_some(struct ts_input *input, char *into, size_t size)
 	return got < 0 ? refuse(input, -errno, strerror(errno)) : got;
 }
 
-/* Unpacks into `into`; 0 at the end, also when the packed file stops in the middle (the last line is then cut). */
+/* Unpacks into `into`; 0 at the end, also when the packed file stops in the middle (the last line
+ * is then cut). */
 static ssize_t unpack_some(struct ts_input *input, char *into, size_t size)
 {
-	ZSTD_outBuffer out = { into, size, 0 };
+	ZSTD_outBuffer out = {into, size, 0};
 
 	while (!out.pos) {
 		size_t result;
@@ -75,10 +82,11 @@ static ssize_t unpack_some(struct ts_input *input, char *into, size_t size)
 			if (got < 0)
 				return got;
 			if (!got && input->frame_open)
-				fprintf(stderr, "tstrace: %s: the zstd data stops in the middle\n", input->path);
+				fprintf(stderr, "tstrace: %s: the zstd data stops in the middle\n",
+					input->path);
 			if (!got)
 				return 0;
-			input->in = (ZSTD_inBuffer){ input->packed, (size_t)got, 0 };
+			input->in = (ZSTD_inBuffer){input->packed, (size_t)got, 0};
 		}
 		result = ZSTD_decompressStream(input->unpacker, &out, &input->in);
 		if (ZSTD_isError(result)) {
@@ -93,7 +101,8 @@ static ssize_t unpack_some(struct ts_input *input, char *into, size_t size)
 	return (ssize_t)out.pos;
 }
 
-/* Appends more of the file to the buffer, which grows when a line fills it.  1, 0 at the end, -errno. */
+/* Appends more of the file to the buffer, which grows when a line fills it.  1, 0 at the end,
+ * -errno. */
 static int fill(struct ts_input *input)
 {
 	ssize_t got;
@@ -107,7 +116,8 @@ static int fill(struct ts_input *input)
 		input->capacity *= 2;
 		input->buffer = ts_grow(input->buffer, input->capacity + TS_SCAN_PAD);
 	}
-	got = (input->unpacker ? unpack_some : read_some)(input, input->buffer + input->end, input->capacity - input->end);
+	got = (input->unpacker ? unpack_some : read_some)(input, input->buffer + input->end,
+							  input->capacity - input->end);
 	if (got < 0)
 		return (int)got;
 	input->end += (size_t)got;
@@ -128,15 +138,17 @@ static int recognise(struct ts_input *input)
 		return got;
 	size = input->end;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (size >= others[i].size && !memcmp(input->buffer, others[i].magic, others[i].size)) {
-			fprintf(stderr, "tstrace: %s: this is no trace but %s\n", input->path, others[i].what);
+		if (size >= others[i].size &&
+		    !memcmp(input->buffer, others[i].magic, others[i].size)) {
+			fprintf(stderr, "tstrace: %s: this is no trace but %s\n", input->path,
+				others[i].what);
 			return -EINVAL;
 		}
 	if (size < 4 || memcmp(input->buffer, zstd, 4))
 		return 0;
 	input->packed = ts_grow(NULL, input->capacity > BUFFER ? input->capacity : BUFFER);
 	memcpy(input->packed, input->buffer, size);
-	input->in = (ZSTD_inBuffer){ input->packed, size, 0 };
+	input->in = (ZSTD_inBuffer){input->packed, size, 0};
 	input->unpacker = ZSTD_createDStream();
 	if (!input->unpacker)
 		return refuse(input, -ENOMEM, "no memory to unpack it");
@@ -151,7 +163,7 @@ int ts_input_open(struct ts_input **result, const char *path)
 	struct stat st;
 	int error;
 
-	*input = (struct ts_input){ .path = path, .capacity = BUFFER };
+	*input = (struct ts_input){.path = path, .capacity = BUFFER};
 	*result = input;
 	input->buffer = ts_grow(NULL, input->capacity + TS_SCAN_PAD);
 	input->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
@@ -175,8 +187,10 @@ static int drop_long_line(struct ts_input *input, const char **line, size_t *siz
 	int got;
 
 	for (;;) {
-		char *newline = memchr(input->buffer + input->start, '\n', input->end - input->start);
-		size_t part = (newline ? (size_t)(newline - input->buffer) + 1 : input->end) - input->start;
+		char *newline =
+		    memchr(input->buffer + input->start, '\n', input->end - input->start);
+		size_t part =
+		    (newline ? (size_t)(newline - input->buffer) + 1 : input->end) - input->start;
 
 		total += part;
 		input->start += part;
@@ -194,7 +208,8 @@ static int drop_long_line(struct ts_input *input, const char **line, size_t *siz
 	return 1;
 }
 
-int ts_input_line(struct ts_input *input, const char **line, size_t *size, uint64_t *offset, bool *is_cut)
+int ts_input_line(struct ts_input *input, const char **line, size_t *size, uint64_t *offset,
+		  bool *is_cut)
 {
 	size_t searched = 0;
 	char *newline;
@@ -202,7 +217,8 @@ int ts_input_line(struct ts_input *input, const char **line, size_t *size, uint6
 
 	*offset = input->offset;
 	*is_cut = false;
-	while (!(newline = memchr(input->buffer + input->start + searched, '\n', input->end - input->start - searched))) {
+	while (!(newline = memchr(input->buffer + input->start + searched, '\n',
+				  input->end - input->start - searched))) {
 		searched = input->end - input->start;
 		if (searched > TS_LINE_MAX)
 			return drop_long_line(input, line, size);

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 16 MiB a set.  Device records arrive in order up to the few thousand of a buffer, so by the time that the older half
- * is folded away nothing that belongs to it is to come; if something does, it is counted in `late`. */
+/* 16 MiB a set.  Device records arrive in order up to the few thousand of a buffer, so by the time
+ * that the older half is folded away nothing that belongs to it is to come; if something does, it
+ * is counted in `late`. */
 #define KEPT_MAX (1u << 20)
 
 static int compare(const void *a, const void *b)
@@ -70,7 +71,7 @@ void ts_intervals_add(struct ts_intervals *set, uint64_t start, uint64_t end)
 	if (set->sorted == set->count && (!last || start > last->end))
 		set->sorted++;
 	set->items = ts_array_room(set->items, set->count, &set->capacity, sizeof(*set->items));
-	set->items[set->count++] = (struct ts_interval){ start, end };
+	set->items[set->count++] = (struct ts_interval){start, end};
 }
 
 uint64_t ts_intervals_union(struct ts_intervals *set)
@@ -86,5 +87,5 @@ uint64_t ts_intervals_union(struct ts_intervals *set)
 void ts_intervals_free(struct ts_intervals *set)
 {
 	free(set->items);
-	*set = (struct ts_intervals){ 0 };
+	*set = (struct ts_intervals){0};
 }

@@ -6,14 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ts_interval { uint64_t start, end; };
+struct ts_interval {
+	uint64_t start, end;
+};
 
 struct ts_intervals {
-	struct ts_interval *items;	/* sorted and apart, as far as `sorted` */
+	struct ts_interval *items; /* sorted and apart, as far as `sorted` */
 	size_t count, capacity, sorted;
-	uint64_t folded;		/* length of what lies before `horizon` and is no longer kept */
+	uint64_t folded; /* length of what lies before `horizon` and is no longer kept */
 	uint64_t horizon;
-	uint64_t late;			/* intervals that began before the horizon: the union is then inexact */
+	uint64_t late; /* intervals that began before the horizon: the union is then inexact */
 };
 
 /* Adds [start, end); order does not matter. */

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 900		/* levels of nesting; far more than any event has, far less than the stack holds */
-#define FEW_KEYS 24		/* up to here comparing all pairs is cheaper than sorting */
+#define DEPTH_MAX                                                                                  \
+	900 /* levels of nesting; far more than any event has, far less than the stack holds */
+#define FEW_KEYS 24 /* up to here comparing all pairs is cheaper than sorting */
 
 struct parser {
 	const char *at;
-	const char *end;	/* the '\n' of the line: white space, but not ours to skip */
+	const char *end; /* the '\n' of the line: white space, but not ours to skip */
 	struct ts_pool *pool;
 	bool lone_surrogate;
 	int depth;
@@ -24,7 +25,8 @@ static void skip_space(struct parser *parser)
 
 static int compare_keys(const void *a, const void *b)
 {
-	const struct ts_str *x = *(const struct ts_str *const *)a, *y = *(const struct ts_str *const *)b;
+	const struct ts_str *x = *(const struct ts_str *const *)a,
+			    *y = *(const struct ts_str *const *)b;
 	int order = memcmp(x->at, y->at, x->size < y->size ? x->size : y->size);
 
 	return order ? order : (x->size > y->size) - (x->size < y->size);
@@ -85,7 +87,7 @@ static enum ts_scan_error parse_list(struct parser *parser, struct ts_json *list
 		struct ts_json *item = ts_pool_get(parser->pool, sizeof(*item));
 		enum ts_scan_error error = TS_SCAN_OK;
 
-		*item = (struct ts_json){ .type = TS_JSON_NULL };
+		*item = (struct ts_json){.type = TS_JSON_NULL};
 		skip_space(parser);
 		if (closing == '}')
 			error = parse_key(parser, &item->key);
@@ -111,8 +113,14 @@ static enum ts_scan_error parse_list(struct parser *parser, struct ts_json *list
 
 static enum ts_scan_error parse_word(struct parser *parser, struct ts_json *value)
 {
-	static const struct { const char *word; enum ts_json_type type; bool truth; } words[] = {
-		{ "true", TS_JSON_BOOLEAN, true }, { "false", TS_JSON_BOOLEAN, false }, { "null", TS_JSON_NULL, false },
+	static const struct {
+		const char *word;
+		enum ts_json_type type;
+		bool truth;
+	} words[] = {
+	    {"true", TS_JSON_BOOLEAN, true},
+	    {"false", TS_JSON_BOOLEAN, false},
+	    {"null", TS_JSON_NULL, false},
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -125,7 +133,9 @@ static enum ts_scan_error parse_word(struct parser *parser, struct ts_json *valu
 		parser->at += length;
 		return TS_SCAN_OK;
 	}
-	return strncmp(parser->at, "NaN", 3) && strncmp(parser->at, "Infinity", 8) ? TS_SCAN_SYNTAX : TS_SCAN_NON_FINITE;
+	return strncmp(parser->at, "NaN", 3) && strncmp(parser->at, "Infinity", 8)
+		   ? TS_SCAN_SYNTAX
+		   : TS_SCAN_NON_FINITE;
 }
 
 static enum ts_scan_error parse_value(struct parser *parser, struct ts_json *value)
@@ -139,7 +149,8 @@ static enum ts_scan_error parse_value(struct parser *parser, struct ts_json *val
 		return parse_list(parser, value, ']');
 	case '"':
 		value->type = TS_JSON_STRING;
-		return ts_scan_string(&parser->at, parser->pool, &value->string, false, &parser->lone_surrogate);
+		return ts_scan_string(&parser->at, parser->pool, &value->string, false,
+				      &parser->lone_surrogate);
 	case '-':
 	case '0' ... '9':
 		value->type = TS_JSON_NUMBER;
@@ -149,7 +160,8 @@ static enum ts_scan_error parse_value(struct parser *parser, struct ts_json *val
 	}
 }
 
-static enum ts_scan_error parse_line(struct parser *parser, const char *line, size_t size, struct ts_json *root)
+static enum ts_scan_error parse_line(struct parser *parser, const char *line, size_t size,
+				     struct ts_json *root)
 {
 	enum ts_scan_error error;
 	size_t valid;
@@ -175,13 +187,14 @@ static enum ts_scan_error parse_line(struct parser *parser, const char *line, si
 	return root->type == TS_JSON_OBJECT ? TS_SCAN_OK : TS_SCAN_NOT_OBJECT;
 }
 
-enum ts_scan_error ts_json_parse(const char *line, size_t size, struct ts_pool *pool, struct ts_json **root, size_t *offset)
+enum ts_scan_error ts_json_parse(const char *line, size_t size, struct ts_pool *pool,
+				 struct ts_json **root, size_t *offset)
 {
-	struct parser parser = { .at = line, .end = line + size, .pool = pool };
+	struct parser parser = {.at = line, .end = line + size, .pool = pool};
 	enum ts_scan_error error;
 
 	*root = ts_pool_get(pool, sizeof(**root));
-	**root = (struct ts_json){ .type = TS_JSON_NULL };
+	**root = (struct ts_json){.type = TS_JSON_NULL};
 	error = parse_line(&parser, line, size, *root);
 	*offset = (size_t)(parser.at - line);
 	if (*offset > size)
@@ -205,7 +218,7 @@ struct ts_str ts_json_text(const struct ts_json *object, const char *key, const 
 
 	if (value && value->type == TS_JSON_STRING)
 		return value->string;
-	return (struct ts_str){ otherwise, otherwise ? strlen(otherwise) : 0 };
+	return (struct ts_str){otherwise, otherwise ? strlen(otherwise) : 0};
 }
 
 struct ts_json *ts_json_copy(const struct ts_json *value, struct ts_pool *pool)

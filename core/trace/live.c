@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads' events reach the file in the order in which rings are drained, so nearby lines may be out of order.  Changes
- * wait in a heap of this many, by time, before they count. */
+/* Threads' events reach the file in the order in which rings are drained, so nearby lines may be
+ * out of order.  Changes wait in a heap of this many, by time, before they count. */
 #define WINDOW (1u << 17)
 
 /* A storage of which an allocation or, in another thread's earlier line, only the free was seen. */
@@ -50,11 +50,13 @@ static void grow_buckets(struct ts_live *live)
 }
 
 /* Where the pointer to the entry is, or to where it would be put. */
-static struct ts_live_entry **find(struct ts_live *live, const char *key, size_t size, uint32_t hash)
+static struct ts_live_entry **find(struct ts_live *live, const char *key, size_t size,
+				   uint32_t hash)
 {
 	struct ts_live_entry **at = &live->buckets[hash & (live->bucket_count - 1)];
 
-	while (*at && ((*at)->hash != hash || (*at)->key_size != size || memcmp((*at)->key, key, size)))
+	while (*at &&
+	       ((*at)->hash != hash || (*at)->key_size != size || memcmp((*at)->key, key, size)))
 		at = &(*at)->next;
 	return at;
 }
@@ -69,7 +71,8 @@ static struct ts_live_stack *stack_of(struct ts_live *live, uint32_t number)
 		while (count <= number)
 			count *= 2;
 		live->by_stack = ts_grow(live->by_stack, count * sizeof(*live->by_stack));
-		memset(live->by_stack + live->stack_count, 0, (count - live->stack_count) * sizeof(*live->by_stack));
+		memset(live->by_stack + live->stack_count, 0,
+		       (count - live->stack_count) * sizeof(*live->by_stack));
 		live->stack_count = count;
 	}
 	return &live->by_stack[number];
@@ -94,8 +97,8 @@ static bool change_group(struct ts_live_group *group, const struct ts_live_chang
 	return true;
 }
 
-/* A stack's share of the peak is noted when the stack changes for the first time after the peak: no copy of all stacks
- * at every new peak. */
+/* A stack's share of the peak is noted when the stack changes for the first time after the peak: no
+ * copy of all stacks at every new peak. */
 static void note_peak(const struct ts_live *live, struct ts_live_stack *stack)
 {
 	if (stack->epoch == live->epoch)
@@ -133,7 +136,8 @@ static void pop(struct ts_live *live)
 	size_t at = 0, child;
 
 	while ((child = 2 * at + 1) < live->heap_count) {
-		if (child + 1 < live->heap_count && is_before(&live->heap[child + 1], &live->heap[child]))
+		if (child + 1 < live->heap_count &&
+		    is_before(&live->heap[child + 1], &live->heap[child]))
 			child++;
 		if (!is_before(&live->heap[child], &last))
 			break;
@@ -153,19 +157,21 @@ static void push(struct ts_live *live, struct ts_live_change change)
 	if (live->heap_count == WINDOW)
 		pop(live);
 	change.sequence = live->sequence++;
-	for (at = live->heap_count++; at && is_before(&change, &live->heap[(at - 1) / 2]); at = (at - 1) / 2)
+	for (at = live->heap_count++; at && is_before(&change, &live->heap[(at - 1) / 2]);
+	     at = (at - 1) / 2)
 		live->heap[at] = live->heap[(at - 1) / 2];
 	live->heap[at] = change;
 }
 
-static uint32_t group_number(struct ts_map *map, struct ts_live_group **groups, size_t *capacity, struct ts_str name)
+static uint32_t group_number(struct ts_map *map, struct ts_live_group **groups, size_t *capacity,
+			     struct ts_str name)
 {
 	size_t before = map->count;
 	uint32_t number = ts_map_add(map, name);
 
 	if (number == before) {
 		*groups = ts_array_room(*groups, before, capacity, sizeof(**groups));
-		(*groups)[number] = (struct ts_live_group){ 0 };
+		(*groups)[number] = (struct ts_live_group){0};
 	}
 	return number;
 }
@@ -180,16 +186,17 @@ static void count_flags(struct ts_live *live, const struct ts_ev_memory *memory)
 	}
 }
 
-static void push_change(struct ts_live *live, const struct ts_live_entry *alloc, uint64_t time, bool is_alloc)
+static void push_change(struct ts_live *live, const struct ts_live_entry *alloc, uint64_t time,
+			bool is_alloc)
 {
 	push(live, (struct ts_live_change){
-		.time = time,
-		.bytes = alloc->bytes,
-		.stack = alloc->stack,
-		.kind = alloc->kind,
-		.device = alloc->device,
-		.is_alloc = is_alloc,
-	});
+		       .time = time,
+		       .bytes = alloc->bytes,
+		       .stack = alloc->stack,
+		       .kind = alloc->kind,
+		       .device = alloc->device,
+		       .is_alloc = is_alloc,
+		   });
 }
 
 void ts_live_add(struct ts_live *live, const struct ts_event *event, uint32_t stack)
@@ -201,26 +208,29 @@ void ts_live_add(struct ts_live *live, const struct ts_event *event, uint32_t st
 	struct ts_str kind = memory->memory_kind;
 
 	if (!kind.size)
-		kind = (struct ts_str){ "unknown", 7 };
+		kind = (struct ts_str){"unknown", 7};
 	count_flags(live, memory);
 	*entry = (struct ts_live_entry){
-		.stack = stack,
-		.bytes = memory->bytes,
-		.time = memory->timestamp_ns,
-		.is_alloc = is_alloc,
-		.key_size = (uint32_t)size,
+	    .stack = stack,
+	    .bytes = memory->bytes,
+	    .time = memory->timestamp_ns,
+	    .is_alloc = is_alloc,
+	    .key_size = (uint32_t)size,
 	};
 	memcpy(entry->key, memory->device.at, memory->device.size);
 	entry->key[memory->device.size] = '\0';
-	memcpy(entry->key + memory->device.size + 1, memory->storage_id.at, memory->storage_id.size);
+	memcpy(entry->key + memory->device.size + 1, memory->storage_id.at,
+	       memory->storage_id.size);
 	entry->hash = hash_key(entry->key, size);
 	entry->kind = group_number(&live->kinds, &live->by_kind, &live->kind_capacity, kind);
-	entry->device = group_number(&live->devices, &live->by_device, &live->device_capacity, memory->device);
+	entry->device =
+	    group_number(&live->devices, &live->by_device, &live->device_capacity, memory->device);
 	if (live->entry_count >= live->bucket_count)
 		grow_buckets(live);
 	at = find(live, entry->key, size, entry->hash);
 	if (*at && (*at)->is_alloc == is_alloc) {
-		free(entry);	/* one more name of a live storage, or a second free: no bytes come or go */
+		free(entry); /* one more name of a live storage, or a second free: no bytes come or
+				go */
 		return;
 	}
 	if (!*at) {
@@ -230,8 +240,8 @@ void ts_live_add(struct ts_live *live, const struct ts_event *event, uint32_t st
 			push_change(live, entry, entry->time, true);
 		return;
 	}
-	/* The pair is complete: what the allocation says counts for both.  A free that stands before its allocation has
-	 * waited until now. */
+	/* The pair is complete: what the allocation says counts for both.  A free that stands
+	 * before its allocation has waited until now. */
 	other = *at;
 	*at = other->next;
 	live->entry_count--;
@@ -250,7 +260,8 @@ void ts_live_finish(struct ts_live *live)
 		note_peak(live, &live->by_stack[i]);
 	note_peak(live, &live->no_stack);
 	for (size_t i = 0; i < live->bucket_count; i++)
-		for (const struct ts_live_entry *entry = live->buckets[i]; entry; entry = entry->next)
+		for (const struct ts_live_entry *entry = live->buckets[i]; entry;
+		     entry = entry->next)
 			live->unpaired_frees += !entry->is_alloc;
 }
 

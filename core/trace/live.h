@@ -1,5 +1,5 @@
-/* What was allocated when: peak, what lives at the end, by kind, by device and by call stack.  Memory is bounded by
- * what lives at once, not by the number of events. */
+/* What was allocated when: peak, what lives at the end, by kind, by device and by call stack.
+ * Memory is bounded by what lives at once, not by the number of events. */
 #ifndef TS_TRACE_LIVE_H
 #define TS_TRACE_LIVE_H
 
@@ -7,15 +7,15 @@
 #include "core/trace/map.h"
 
 struct ts_live_group {
-	uint64_t live_bytes, live_count;	/* at the end */
+	uint64_t live_bytes, live_count; /* at the end */
 	uint64_t peak_bytes, peak_ns;
 	uint64_t allocations, allocated_bytes, frees;
 };
 
 struct ts_live_stack {
-	uint64_t live_bytes, live_count;	/* at the end */
-	uint64_t peak_bytes, peak_count;	/* at the peak of all memory together */
-	uint64_t epoch;				/* of the peak that peak_* belong to; private */
+	uint64_t live_bytes, live_count; /* at the end */
+	uint64_t peak_bytes, peak_count; /* at the peak of all memory together */
+	uint64_t epoch;			 /* of the peak that peak_* belong to; private */
 };
 
 struct ts_live_entry;
@@ -24,15 +24,16 @@ struct ts_live_change;
 struct ts_live {
 	struct ts_live_group all;
 	struct ts_map kinds, devices;
-	struct ts_live_group *by_kind, *by_device;	/* by number in the maps */
+	struct ts_live_group *by_kind, *by_device; /* by number in the maps */
 	size_t kind_capacity, device_capacity;
-	struct ts_live_stack *by_stack;			/* by number of the stack; the last one is "no stack" */
+	struct ts_live_stack *by_stack; /* by number of the stack; the last one is "no stack" */
 	size_t stack_count;
 	struct ts_live_stack no_stack;
-	uint64_t reset_count, reset_bytes;	/* ended by a reset of device or context */
-	uint64_t inferred_frees, restored;	/* not seen as a call; the free before it failed */
-	uint64_t unpaired_frees;		/* frees whose allocation the trace does not have */
-	uint64_t disordered;			/* changes that came too late to be put in order: the peak is inexact */
+	uint64_t reset_count, reset_bytes; /* ended by a reset of device or context */
+	uint64_t inferred_frees, restored; /* not seen as a call; the free before it failed */
+	uint64_t unpaired_frees;	   /* frees whose allocation the trace does not have */
+	uint64_t
+	    disordered; /* changes that came too late to be put in order: the peak is inexact */
 
 	struct ts_live_entry **buckets;
 	size_t bucket_count, entry_count;

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 64-bit multiply and fold over 8 bytes at a time; texts are ids and names, not chosen by an attacker. */
+/* 64-bit multiply and fold over 8 bytes at a time; texts are ids and names, not chosen by an
+ * attacker. */
 static uint32_t hash_text(struct ts_str text)
 {
 	uint64_t hash = 0x9e3779b97f4a7c15u ^ text.size;
@@ -87,7 +88,7 @@ void ts_map_free(struct ts_map *map)
 	free(map->hashes);
 	free(map->slots);
 	ts_pool_free(&map->pool);
-	*map = (struct ts_map){ 0 };
+	*map = (struct ts_map){0};
 }
 
 struct ts_str ts_pair_text(struct ts_pool *pool, struct ts_str first, struct ts_str second)
@@ -97,5 +98,5 @@ struct ts_str ts_pair_text(struct ts_pool *pool, struct ts_str first, struct ts_
 	memcpy(text, &first.size, sizeof(first.size));
 	memcpy(text + sizeof(first.size), first.at, first.size);
 	memcpy(text + sizeof(first.size) + first.size, second.at, second.size);
-	return (struct ts_str){ text, sizeof(first.size) + first.size + second.size };
+	return (struct ts_str){text, sizeof(first.size) + first.size + second.size};
 }

@@ -1,4 +1,5 @@
-/* Texts as dense numbers: the first text is 0, the next new one 1, and so on.  Not for several threads. */
+/* Texts as dense numbers: the first text is 0, the next new one 1, and so on.  Not for several
+ * threads. */
 #ifndef TS_TRACE_MAP_H
 #define TS_TRACE_MAP_H
 
@@ -7,9 +8,9 @@
 #include <stdbool.h>
 
 struct ts_map {
-	struct ts_str *texts;		/* by number; the text lives in the map */
+	struct ts_str *texts; /* by number; the text lives in the map */
 	uint32_t *hashes;
-	uint32_t *slots;		/* number + 1, 0 = empty; a power of two of them */
+	uint32_t *slots; /* number + 1, 0 = empty; a power of two of them */
 	size_t count, capacity, slot_count;
 	struct ts_pool pool;
 };

@@ -59,7 +59,7 @@ struct ts_str ts_pool_copy(struct ts_pool *pool, struct ts_str text)
 	if (text.size)
 		memcpy(copy, text.at, text.size);
 	copy[text.size] = '\0';
-	return (struct ts_str){ copy, text.size };
+	return (struct ts_str){copy, text.size};
 }
 
 void ts_pool_reset(struct ts_pool *pool)

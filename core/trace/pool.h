@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct ts_str {
-	const char *at;		/* not ended by a NUL; may hold NULs */
+	const char *at; /* not ended by a NUL; may hold NULs */
 	size_t size;
 };
 
@@ -18,7 +18,8 @@ struct ts_pool {
 	size_t left;
 };
 
-/* Memory aligned to 8 bytes.  The command cannot go on without memory: it says so and exits with status 2. */
+/* Memory aligned to 8 bytes.  The command cannot go on without memory: it says so and exits with
+ * status 2. */
 void *ts_pool_get(struct ts_pool *pool, size_t size);
 
 /* A copy of `text` in the pool. */

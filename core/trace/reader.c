@@ -11,7 +11,7 @@ static bool is_blank_line(const char *line, size_t size)
 
 int ts_reader_open(struct ts_reader *reader, const char *path)
 {
-	*reader = (struct ts_reader){ 0 };
+	*reader = (struct ts_reader){0};
 	return ts_input_open(&reader->input, path);
 }
 
@@ -34,7 +34,8 @@ enum ts_read ts_reader_next(struct ts_reader *reader)
 	reader->size = size;
 	reader->event.line = reader->line;
 	if (size > TS_LINE_MAX) {
-		ts_problem_add(&reader->problems, "parse_json", "the line is longer than %u MiB", TS_LINE_MAX >> 20);
+		ts_problem_add(&reader->problems, "parse_json", "the line is longer than %u MiB",
+			       TS_LINE_MAX >> 20);
 		return TS_READ_BAD;
 	}
 	if (!ts_event_scan(line, size, &reader->pool, &reader->event))

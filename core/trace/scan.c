@@ -7,7 +7,8 @@
 #define ONES 0x0101010101010101u
 #define HIGHS 0x8080808080808080u
 
-/* Nonzero when one of the 8 bytes needs a closer look: quote, backslash, control character or not ASCII. */
+/* Nonzero when one of the 8 bytes needs a closer look: quote, backslash, control character or not
+ * ASCII. */
 static uint64_t special_bytes(uint64_t word)
 {
 	uint64_t quote = word ^ (ONES * '"'), slash = word ^ (ONES * '\\');
@@ -29,7 +30,12 @@ bool ts_str_is(struct ts_str a, const char *b)
 static size_t utf8_length(const unsigned char *text, size_t left)
 {
 	unsigned first = text[0];
-	size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+	size_t length = first < 0x80   ? 1
+			: first < 0xc2 ? 0
+			: first < 0xe0 ? 2
+			: first < 0xf0 ? 3
+			: first < 0xf5 ? 4
+				       : 0;
 
 	if (length > left)
 		return 0;
@@ -70,8 +76,8 @@ size_t ts_utf8_check(const char *text, size_t size)
 static size_t wide_space(const char *at, size_t left)
 {
 	static const char *const spaces[] = {
-		"\xc2\x85", "\xc2\xa0", "\xe1\x9a\x80", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xaf",
-		"\xe2\x81\x9f", "\xe3\x80\x80", NULL,
+	    "\xc2\x85",	    "\xc2\xa0",	    "\xe1\x9a\x80", "\xe2\x80\xa8", "\xe2\x80\xa9",
+	    "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80", NULL,
 	};
 
 	for (const char *const *space = spaces; *space; space++) {
@@ -81,7 +87,8 @@ static size_t wide_space(const char *at, size_t left)
 			return length;
 	}
 	/* U+2000 to U+200A */
-	if (left >= 3 && !memcmp(at, "\xe2\x80", 2) && (unsigned char)at[2] >= 0x80 && (unsigned char)at[2] <= 0x8a)
+	if (left >= 3 && !memcmp(at, "\xe2\x80", 2) && (unsigned char)at[2] >= 0x80 &&
+	    (unsigned char)at[2] <= 0x8a)
 		return 3;
 	return 0;
 }
@@ -106,7 +113,9 @@ static int hex_unit(const char *at)
 
 	for (int i = 0; i < 4; i++) {
 		char c = at[i];
-		int digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+		int digit = c >= '0' && c <= '9'		 ? c - '0'
+			    : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+								 : -1;
 
 		if (digit < 0)
 			return -1;
@@ -160,7 +169,8 @@ static char *unescape(const char **at, char *out, bool *lone)
 		low = hex_unit(*at + 2);
 		if (low >= 0xdc00 && low <= 0xdfff) {
 			*at += 6;
-			return put_utf8(out, 0x10000u + ((unsigned)unit - 0xd800u) * 0x400u + ((unsigned)low - 0xdc00u));
+			return put_utf8(out, 0x10000u + ((unsigned)unit - 0xd800u) * 0x400u +
+						 ((unsigned)low - 0xdc00u));
 		}
 	}
 	*lone = true;
@@ -168,8 +178,8 @@ static char *unescape(const char **at, char *out, bool *lone)
 }
 
 /* A string with escapes or other than ASCII text in it; `end` is where the plain part stops. */
-static enum ts_scan_error scan_rich_string(const char **at, const char *end, struct ts_pool *pool, struct ts_str *text,
-					   bool check_utf8, bool *lone)
+static enum ts_scan_error scan_rich_string(const char **at, const char *end, struct ts_pool *pool,
+					   struct ts_str *text, bool check_utf8, bool *lone)
 {
 	const char *start = *at + 1, *from = start;
 	bool has_escape = false, has_high = false;
@@ -186,12 +196,12 @@ static enum ts_scan_error scan_rich_string(const char **at, const char *end, str
 		}
 	}
 	*at = end + 1;
-	*text = (struct ts_str){ start, (size_t)(end - start) };
+	*text = (struct ts_str){start, (size_t)(end - start)};
 	if (has_high && check_utf8 && ts_utf8_check(start, text->size) != text->size)
 		return TS_SCAN_UTF8;
 	if (!has_escape)
 		return TS_SCAN_OK;
-	copy = out = ts_pool_get(pool, text->size + 1);	/* no escape grows */
+	copy = out = ts_pool_get(pool, text->size + 1); /* no escape grows */
 	while (from < end) {
 		if (*from != '\\') {
 			*out++ = *from++;
@@ -202,11 +212,12 @@ static enum ts_scan_error scan_rich_string(const char **at, const char *end, str
 		if (!out)
 			return TS_SCAN_SYNTAX;
 	}
-	*text = (struct ts_str){ copy, (size_t)(out - copy) };
+	*text = (struct ts_str){copy, (size_t)(out - copy)};
 	return TS_SCAN_OK;
 }
 
-enum ts_scan_error ts_scan_string(const char **at, struct ts_pool *pool, struct ts_str *text, bool check_utf8, bool *lone)
+enum ts_scan_error ts_scan_string(const char **at, struct ts_pool *pool, struct ts_str *text,
+				  bool check_utf8, bool *lone)
 {
 	const char *start = *at + 1, *end = start;
 	uint64_t word;
@@ -221,7 +232,7 @@ enum ts_scan_error ts_scan_string(const char **at, struct ts_pool *pool, struct 
 		end++;
 	if (*end != '"')
 		return scan_rich_string(at, end, pool, text, check_utf8, lone);
-	*text = (struct ts_str){ start, (size_t)(end - start) };
+	*text = (struct ts_str){start, (size_t)(end - start)};
 	*at = end + 1;
 	return TS_SCAN_OK;
 }
@@ -278,7 +289,8 @@ enum ts_scan_error ts_scan_number(const char **at, struct ts_number *number)
 		    __builtin_add_overflow(whole, digit, &whole))
 			return scan_long_number(at, number);
 	}
-	if (end == *at || *end == '.' || *end == 'e' || *end == 'E' || (**at == '0' && end - *at > 1))
+	if (end == *at || *end == '.' || *end == 'e' || *end == 'E' ||
+	    (**at == '0' && end - *at > 1))
 		return scan_long_number(at, number);
 	number->is_whole = true;
 	number->whole = whole;

@@ -7,14 +7,17 @@ static bool parse_frame(struct ts_str text, struct ts_frame *frame)
 {
 	size_t i = 0;
 
-	*frame = (struct ts_frame){ 0 };
+	*frame = (struct ts_frame){0};
 	for (; i < text.size && text.at[i] >= '0' && text.at[i] <= '9'; i++)
 		frame->module = frame->module * 10 + (uint64_t)(text.at[i] - '0');
-	if (!i || text.size < i + 4 || text.size > i + 19 || text.at[i] != '+' || text.at[i + 1] != '0' || text.at[i + 2] != 'x')
+	if (!i || text.size < i + 4 || text.size > i + 19 || text.at[i] != '+' ||
+	    text.at[i + 1] != '0' || text.at[i + 2] != 'x')
 		return false;
 	for (i += 3; i < text.size; i++) {
 		char c = (char)(text.at[i] | 32);
-		int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		int digit = c >= '0' && c <= '9'   ? c - '0'
+			    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+						   : -1;
 
 		if (digit < 0)
 			return false;
@@ -30,19 +33,21 @@ static void take_modules(struct ts_stacks *stacks, const struct ts_json *modules
 	for (const struct ts_json *module = modules->list.first; module; module = module->next) {
 		const struct ts_json *id = ts_json_get(module, "id");
 
-		if (!id || id->type != TS_JSON_NUMBER || !id->number.is_whole || ts_stacks_module(stacks, id->number.whole))
+		if (!id || id->type != TS_JSON_NUMBER || !id->number.is_whole ||
+		    ts_stacks_module(stacks, id->number.whole))
 			continue;
-		stacks->modules = ts_array_room(stacks->modules, stacks->module_count, &stacks->module_capacity,
-						sizeof(*stacks->modules));
+		stacks->modules = ts_array_room(stacks->modules, stacks->module_count,
+						&stacks->module_capacity, sizeof(*stacks->modules));
 		stacks->modules[stacks->module_count++] = (struct ts_module){
-			.id = id->number.whole,
-			.path = ts_pool_copy(&stacks->pool, ts_json_text(module, "path", "")),
-			.build_id = ts_pool_copy(&stacks->pool, ts_json_text(module, "build_id", "")),
+		    .id = id->number.whole,
+		    .path = ts_pool_copy(&stacks->pool, ts_json_text(module, "path", "")),
+		    .build_id = ts_pool_copy(&stacks->pool, ts_json_text(module, "build_id", "")),
 		};
 	}
 }
 
-static void take_frames(struct ts_stacks *stacks, struct ts_stack *stack, struct ts_strs texts, struct ts_str end)
+static void take_frames(struct ts_stacks *stacks, struct ts_stack *stack, struct ts_strs texts,
+			struct ts_str end)
 {
 	struct ts_frame *frames = ts_pool_get(&stacks->pool, (texts.count + 1) * sizeof(*frames));
 
@@ -67,13 +72,15 @@ uint32_t ts_stacks_take(struct ts_stacks *stacks, const struct ts_event *event)
 	take_modules(stacks, is_op ? event->op.modules : event->memory.modules);
 	if (!(is_op ? ts_event_has(event, op, stack) : ts_event_has(event, memory, stack)))
 		return TS_MAP_NONE;
-	number = ts_map_add(&stacks->ids, (struct ts_str){ (const char *)&id, sizeof(id) });
+	number = ts_map_add(&stacks->ids, (struct ts_str){(const char *)&id, sizeof(id)});
 	if (number == before) {
-		stacks->stacks = ts_array_room(stacks->stacks, before, &stacks->capacity, sizeof(*stacks->stacks));
-		stacks->stacks[number] = (struct ts_stack){ .id = id };
+		stacks->stacks = ts_array_room(stacks->stacks, before, &stacks->capacity,
+					       sizeof(*stacks->stacks));
+		stacks->stacks[number] = (struct ts_stack){.id = id};
 	}
 	if (frames.at && !stacks->stacks[number].frames)
-		take_frames(stacks, &stacks->stacks[number], frames, is_op ? event->op.frames_end : event->memory.frames_end);
+		take_frames(stacks, &stacks->stacks[number], frames,
+			    is_op ? event->op.frames_end : event->memory.frames_end);
 	return number;
 }
 

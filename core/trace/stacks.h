@@ -7,29 +7,29 @@
 
 struct ts_module {
 	uint64_t id;
-	struct ts_str path, build_id;	/* build-id in hex; empty: none known */
+	struct ts_str path, build_id; /* build-id in hex; empty: none known */
 };
 
 struct ts_frame {
-	uint64_t module;		/* 0: code that belongs to no module, offset is the address */
-	uint64_t offset;		/* of the return address, from the module's load base */
+	uint64_t module; /* 0: code that belongs to no module, offset is the address */
+	uint64_t offset; /* of the return address, from the module's load base */
 };
 
 struct ts_stack {
 	uint64_t id;
-	const struct ts_frame *frames;	/* innermost first; NULL: used but never given */
+	const struct ts_frame *frames; /* innermost first; NULL: used but never given */
 	size_t count;
-	struct ts_str end;		/* why it stops early: "truncated", "no_unwind_info"; else empty */
+	struct ts_str end; /* why it stops early: "truncated", "no_unwind_info"; else empty */
 };
 
 struct ts_stacks {
 	struct ts_pool pool;
-	struct ts_map ids;		/* of stacks */
-	struct ts_stack *stacks;	/* by number in `ids` */
+	struct ts_map ids;	 /* of stacks */
+	struct ts_stack *stacks; /* by number in `ids` */
 	size_t capacity;
 	struct ts_module *modules;
 	size_t module_count, module_capacity;
-	uint64_t bad_frames;		/* texts that are no frame */
+	uint64_t bad_frames; /* texts that are no frame */
 };
 
 /* Takes in what an op or memory event carries; returns the number of its stack, or TS_MAP_NONE. */

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Later than any clock that starts at boot or at the epoch: 146 years.  Such times are sentinels, not times. */
+/* Later than any clock that starts at boot or at the epoch: 146 years.  Such times are sentinels,
+ * not times. */
 #define TIME_MAX (UINT64_C(1) << 62)
 
 static void count_duration(struct ts_durations *sum, uint64_t ns)
@@ -18,8 +19,10 @@ static void count_duration(struct ts_durations *sum, uint64_t ns)
 	sum->total_ns += ns;
 }
 
-/* The entry of `name` in an array that runs beside a map; zeroed when it is new.  Valid until the next call. */
-static void *entry_of(struct ts_map *map, void *array, size_t *capacity, size_t item, struct ts_str name)
+/* The entry of `name` in an array that runs beside a map; zeroed when it is new.  Valid until the
+ * next call. */
+static void *entry_of(struct ts_map *map, void *array, size_t *capacity, size_t item,
+		      struct ts_str name)
 {
 	size_t before = map->count;
 	char **items = array;
@@ -32,8 +35,9 @@ static void *entry_of(struct ts_map *map, void *array, size_t *capacity, size_t 
 	return *items + number * item;
 }
 
-#define ENTRY(summary, map, array, capacity, name) \
-	entry_of(&(summary)->map, &(summary)->array, &(summary)->capacity, sizeof(*(summary)->array), name)
+#define ENTRY(summary, map, array, capacity, name)                                                 \
+	entry_of(&(summary)->map, &(summary)->array, &(summary)->capacity,                         \
+		 sizeof(*(summary)->array), name)
 
 static bool contains(struct ts_str text, const char *part)
 {
@@ -50,13 +54,13 @@ static void note_failed(struct ts_summary *summary, const struct ts_ev_op *op, u
 		return;
 	failed = &summary->failed[summary->failed_count - 1];
 	*failed = (struct ts_failed_allocation){
-		.api = ts_pool_copy(&summary->pool, op->api.size ? op->api : op->op_name),
-		.kind = ts_pool_copy(&summary->pool, op->memory_kind),
-		.device = ts_pool_copy(&summary->pool, op->device),
-		.bytes = op->bytes,
-		.error = op->error,
-		.timestamp_ns = op->timestamp_ns,
-		.stack = stack,
+	    .api = ts_pool_copy(&summary->pool, op->api.size ? op->api : op->op_name),
+	    .kind = ts_pool_copy(&summary->pool, op->memory_kind),
+	    .device = ts_pool_copy(&summary->pool, op->device),
+	    .bytes = op->bytes,
+	    .error = op->error,
+	    .timestamp_ns = op->timestamp_ns,
+	    .stack = stack,
 	};
 }
 
@@ -67,7 +71,7 @@ static void on_op(struct ts_summary *summary, const struct ts_event *event)
 	uint32_t stack = ts_stacks_take(&summary->stacks, event);
 	struct ts_api_sum *sum;
 
-	if (op->untimed) {	/* a device record without usable times, not a call */
+	if (op->untimed) { /* a device record without usable times, not a call */
 		summary->untimed++;
 		return;
 	}
@@ -80,7 +84,8 @@ static void on_op(struct ts_summary *summary, const struct ts_event *event)
 	} else if (!op->error && (ts_event_has(event, op, grid) || contains(api, "GraphLaunch"))) {
 		summary->launches++;
 		if (ts_event_has(event, op, grid)) {
-			struct ts_kernel_sum *kernel = ENTRY(summary, kernel_names, kernels, kernel_capacity, op->op_name);
+			struct ts_kernel_sum *kernel =
+			    ENTRY(summary, kernel_names, kernels, kernel_capacity, op->op_name);
 
 			kernel->launches++;
 		}
@@ -116,9 +121,10 @@ static bool is_work(const struct ts_ev_device_interval *interval)
 }
 
 /* A stream's id is unique within its context only. */
-static struct ts_stream_sum *stream_of(struct ts_summary *summary, const struct ts_ev_device_interval *interval)
+static struct ts_stream_sum *stream_of(struct ts_summary *summary,
+				       const struct ts_ev_device_interval *interval)
 {
-	struct ts_pool scratch = { 0 };
+	struct ts_pool scratch = {0};
 	struct ts_str pair = ts_pair_text(&scratch, interval->device, interval->stream_id);
 	char *key = ts_pool_get(&scratch, pair.size + sizeof(interval->context));
 	struct ts_stream_sum *sum;
@@ -126,7 +132,7 @@ static struct ts_stream_sum *stream_of(struct ts_summary *summary, const struct 
 	memcpy(key, pair.at, pair.size);
 	memcpy(key + pair.size, &interval->context, sizeof(interval->context));
 	sum = ENTRY(summary, stream_names, streams, stream_capacity,
-		    ((struct ts_str){ key, pair.size + sizeof(interval->context) }));
+		    ((struct ts_str){key, pair.size + sizeof(interval->context)}));
 	if (!sum->device.at) {
 		sum->device = ts_pool_copy(&summary->pool, interval->device);
 		sum->stream = ts_pool_copy(&summary->pool, interval->stream_id);
@@ -155,7 +161,8 @@ static void on_interval(struct ts_summary *summary, const struct ts_event *event
 		summary->clock_error_ns = interval->clock_error_ns;
 	ts_map_add(&summary->backends, interval->backend);
 	if (ts_str_is(interval->activity, "kernel")) {
-		struct ts_kernel_sum *kernel = ENTRY(summary, kernel_names, kernels, kernel_capacity, interval->name);
+		struct ts_kernel_sum *kernel =
+		    ENTRY(summary, kernel_names, kernels, kernel_capacity, interval->name);
 
 		count_duration(&kernel->device, interval->duration_ns);
 	}
@@ -172,7 +179,8 @@ static void on_interval(struct ts_summary *summary, const struct ts_event *event
 static void on_sample(struct ts_summary *summary, const struct ts_event *event)
 {
 	const struct ts_ev_device_memory *sample = &event->device_memory;
-	struct ts_samples *sum = ENTRY(summary, sample_names, samples, sample_capacity, sample->device);
+	struct ts_samples *sum =
+	    ENTRY(summary, sample_names, samples, sample_capacity, sample->device);
 
 	sum->count++;
 	sum->at_failures += ts_str_is(sample->reason, "failed_allocation");
@@ -242,15 +250,17 @@ static bool is_start_of_trace(const struct ts_reader *reader)
 	static const char begin[] = "{\"kind\":\"meta\",";
 	size_t size = sizeof(begin) - 1;
 
-	return reader->line == 1 && !memcmp(reader->text, begin, reader->size < size ? reader->size : size);
+	return reader->line == 1 &&
+	       !memcmp(reader->text, begin, reader->size < size ? reader->size : size);
 }
 
 /* A file none of whose lines is an event is something else. */
 static int refuse(const struct ts_summary *summary, const char *path)
 {
-	fprintf(stderr, "tstrace: %s: this is no trace: line %llu: %s; a trace begins with "
-		"{\"kind\":\"meta\",\"schema\":\"candle-graph/trace/10\",...}\n", path,
-		(unsigned long long)summary->first_bad.line, summary->first_bad.text);
+	fprintf(stderr,
+		"tstrace: %s: this is no trace: line %llu: %s; a trace begins with "
+		"{\"kind\":\"meta\",\"schema\":\"candle-graph/trace/10\",...}\n",
+		path, (unsigned long long)summary->first_bad.line, summary->first_bad.text);
 	return -EINVAL;
 }
 
@@ -261,7 +271,7 @@ int ts_summary_read(struct ts_summary *summary, const char *path)
 	enum ts_read got;
 	int error;
 
-	*summary = (struct ts_summary){ 0 };
+	*summary = (struct ts_summary){0};
 	error = ts_reader_open(&reader, path);
 	if (error)
 		return error;
@@ -277,8 +287,10 @@ int ts_summary_read(struct ts_summary *summary, const char *path)
 		} else {
 			note_bad(summary, &reader);
 		}
-		if (got == TS_READ_BAD && !good && reader.line == 1 && !strcmp(reader.problems.at[0].code, "parse_schema"))
-			break;	/* a version of the format that this reader does not know: nothing in it can be trusted */
+		if (got == TS_READ_BAD && !good && reader.line == 1 &&
+		    !strcmp(reader.problems.at[0].code, "parse_schema"))
+			break; /* a version of the format that this reader does not know: nothing in
+				  it can be trusted */
 	}
 	ts_reader_close(&reader);
 	ts_live_finish(&summary->live);
@@ -305,8 +317,8 @@ bool ts_summary_is_simulated(const struct ts_summary *summary)
 void ts_summary_free(struct ts_summary *summary)
 {
 	struct ts_map *maps[] = {
-		&summary->kernel_names, &summary->api_names, &summary->stream_names, &summary->device_names,
-		&summary->sample_names, &summary->backends,
+	    &summary->kernel_names, &summary->api_names,    &summary->stream_names,
+	    &summary->device_names, &summary->sample_names, &summary->backends,
 	};
 
 	for (size_t i = 0; i < summary->stream_names.count; i++)

@@ -20,13 +20,13 @@ struct image {
 };
 
 struct ts_symbols {
-	char *debug_path;		/* for libdw: where separate debug files lie */
+	char *debug_path; /* for libdw: where separate debug files lie */
 	const char *debug_dir;
 	Dwfl_Callbacks callbacks;
-	struct ts_map image_ids;	/* by id of the module */
+	struct ts_map image_ids; /* by id of the module */
 	struct image *images;
 	size_t image_capacity;
-	struct ts_map place_ids;	/* by id of the module and offset */
+	struct ts_map place_ids; /* by id of the module and offset */
 	struct ts_place **places;
 	size_t place_capacity;
 };
@@ -35,16 +35,18 @@ struct ts_symbols *ts_symbols_open(const char *debug_dir)
 {
 	struct ts_symbols *symbols = ts_grow(NULL, sizeof(*symbols));
 
-	*symbols = (struct ts_symbols){ .debug_dir = debug_dir };
-	/* libdw would ask servers on the network for debug files; a report must not depend on that. */
+	*symbols = (struct ts_symbols){.debug_dir = debug_dir};
+	/* libdw would ask servers on the network for debug files; a report must not depend on that.
+	 */
 	unsetenv("DEBUGINFOD_URLS");
-	if (asprintf(&symbols->debug_path, "+:.debug:/usr/lib/debug%s%s", debug_dir ? ":" : "", debug_dir ? debug_dir : "") < 0)
+	if (asprintf(&symbols->debug_path, "+:.debug:/usr/lib/debug%s%s", debug_dir ? ":" : "",
+		     debug_dir ? debug_dir : "") < 0)
 		symbols->debug_path = NULL;
 	symbols->callbacks = (Dwfl_Callbacks){
-		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
-		.section_address = dwfl_offline_section_address,
-		.debuginfo_path = &symbols->debug_path,
+	    .find_elf = dwfl_build_id_find_elf,
+	    .find_debuginfo = dwfl_standard_find_debuginfo,
+	    .section_address = dwfl_offline_section_address,
+	    .debuginfo_path = &symbols->debug_path,
 	};
 	return symbols;
 }
@@ -78,13 +80,15 @@ static bool find_by_build_id(const char *root, const char *build_id, char *path)
 	char found[256];
 
 	if (!root || strlen(build_id) < 4 ||
-	    snprintf(path, PATH_MAX, "%s/.build-id/%.2s/%s.debug", root, build_id, build_id + 2) >= PATH_MAX)
+	    snprintf(path, PATH_MAX, "%s/.build-id/%.2s/%s.debug", root, build_id, build_id + 2) >=
+		PATH_MAX)
 		return false;
 	return read_build_id(path, found, sizeof(found)) && !strcmp(found, build_id);
 }
 
 /* The file that is this module: the one at its path, if it still is, else its debug file. */
-static const char *find_file(const struct ts_symbols *symbols, const struct ts_module *module, char *path)
+static const char *find_file(const struct ts_symbols *symbols, const struct ts_module *module,
+			     char *path)
 {
 	const char *build_id = module->build_id.at, *note = "file missing";
 	char found[256];
@@ -96,14 +100,15 @@ static const char *find_file(const struct ts_symbols *symbols, const struct ts_m
 			return NULL;
 		}
 	}
-	if (find_by_build_id(symbols->debug_dir, build_id, path) || find_by_build_id("/usr/lib/debug", build_id, path))
+	if (find_by_build_id(symbols->debug_dir, build_id, path) ||
+	    find_by_build_id("/usr/lib/debug", build_id, path))
 		return NULL;
 	return note;
 }
 
 static struct image open_image(const struct ts_symbols *symbols, const struct ts_module *module)
 {
-	struct image image = { 0 };
+	struct image image = {0};
 	char path[PATH_MAX];
 
 	image.note = find_file(symbols, module, path);
@@ -136,8 +141,8 @@ static void look_up(struct ts_place *place, const struct image *image, uint64_t 
 	Dwfl_Line *line;
 
 	name = dwfl_module_addrinfo(image->module, address, &into, &symbol, NULL, NULL, NULL);
-	/* Without a symbol table the nearest exported function before the address is offered: only a size that covers the
-	 * address makes it the right one. */
+	/* Without a symbol table the nearest exported function before the address is offered: only
+	 * a size that covers the address makes it the right one. */
 	if (name && into < symbol.st_size)
 		place->function = ts_demangle(name);
 	line = dwfl_module_getsrc(image->module, address);
@@ -146,29 +151,32 @@ static void look_up(struct ts_place *place, const struct image *image, uint64_t 
 		place->file = copy_text(file);
 }
 
-const struct ts_place *ts_symbols_find(struct ts_symbols *symbols, const struct ts_module *module, uint64_t offset)
+const struct ts_place *ts_symbols_find(struct ts_symbols *symbols, const struct ts_module *module,
+				       uint64_t offset)
 {
 	static const struct ts_place nowhere;
-	uint64_t key[2] = { module ? module->id : 0, offset };
+	uint64_t key[2] = {module ? module->id : 0, offset};
 	size_t images = symbols->image_ids.count, places = symbols->place_ids.count;
 	uint32_t image, number;
 	struct ts_place *place;
 
 	if (!module || !module->path.size)
 		return &nowhere;
-	number = ts_map_add(&symbols->place_ids, (struct ts_str){ (const char *)key, sizeof(key) });
+	number = ts_map_add(&symbols->place_ids, (struct ts_str){(const char *)key, sizeof(key)});
 	if (number < places)
 		return symbols->places[number];
-	image = ts_map_add(&symbols->image_ids, (struct ts_str){ (const char *)key, sizeof(key[0]) });
+	image = ts_map_add(&symbols->image_ids, (struct ts_str){(const char *)key, sizeof(key[0])});
 	if (image == images) {
-		symbols->images = ts_array_room(symbols->images, images, &symbols->image_capacity, sizeof(*symbols->images));
+		symbols->images = ts_array_room(symbols->images, images, &symbols->image_capacity,
+						sizeof(*symbols->images));
 		symbols->images[image] = open_image(symbols, module);
 	}
 	place = ts_grow(NULL, sizeof(*place));
-	*place = (struct ts_place){ .note = symbols->images[image].note };
+	*place = (struct ts_place){.note = symbols->images[image].note};
 	if (symbols->images[image].module)
 		look_up(place, &symbols->images[image], offset);
-	symbols->places = ts_array_room(symbols->places, places, &symbols->place_capacity, sizeof(*symbols->places));
+	symbols->places = ts_array_room(symbols->places, places, &symbols->place_capacity,
+					sizeof(*symbols->places));
 	symbols->places[number] = place;
 	return place;
 }

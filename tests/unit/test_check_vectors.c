@@ -1,14 +1,17 @@
-/* Every vector of tests/vectors gets the verdict and exactly the set of codes that the manifest states. */
+/* Every vector of tests/vectors gets the verdict and exactly the set of codes that the manifest
+ * states. */
 #include "core/trace/health.h"
 
+#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* After the headers that it relies on. */
+#include <cmocka.h>
 
 #define VECTORS "tests/vectors"
 
@@ -19,9 +22,8 @@ static bool is_expected(const json_t *codes, const char *code)
 	size_t index;
 	const json_t *item;
 
-	json_array_foreach(codes, index, item)
-		if (!strcmp(json_string_value(item), code))
-			return true;
+	json_array_foreach(codes, index,
+			   item) if (!strcmp(json_string_value(item), code)) return true;
 	return false;
 }
 
@@ -51,10 +53,11 @@ static int compare(const json_t *vector)
 		differences++, print_error("%s: complete is %d\n", file, health.complete);
 	for (size_t i = 0; i < health.kept; i++)
 		if (!is_expected(codes, health.issues[i].code))
-			differences++, print_error("%s: unexpected %s\n", file, health.issues[i].code);
-	json_array_foreach(codes, index, item)
-		if (!is_reported(&health, json_string_value(item)))
-			differences++, print_error("%s: missing %s\n", file, json_string_value(item));
+			differences++,
+			    print_error("%s: unexpected %s\n", file, health.issues[i].code);
+	json_array_foreach(codes, index, item) if (!is_reported(&health, json_string_value(item)))
+	    differences++,
+	    print_error("%s: missing %s\n", file, json_string_value(item));
 	ts_health_free(&health);
 	return differences;
 }
@@ -67,8 +70,7 @@ static void test_vectors(void **state)
 
 	(void)state;
 	assert_true(json_array_size(manifest) > 100);
-	json_array_foreach(manifest, index, vector)
-		differences += compare(vector);
+	json_array_foreach(manifest, index, vector) differences += compare(vector);
 	assert_int_equal(differences, 0);
 }
 
@@ -99,14 +101,15 @@ static void test_allow_truncated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vectors),
-		cmocka_unit_test(test_missing_file),
-		cmocka_unit_test(test_allow_truncated),
+	    cmocka_unit_test(test_vectors),
+	    cmocka_unit_test(test_missing_file),
+	    cmocka_unit_test(test_allow_truncated),
 	};
 
 	manifest = json_load_file(VECTORS "/manifest.json", 0, NULL);
 	if (!manifest) {
-		fputs(VECTORS "/manifest.json is not there: run this from the root of the tree\n", stderr);
+		fputs(VECTORS "/manifest.json is not there: run this from the root of the tree\n",
+		      stderr);
 		return 1;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

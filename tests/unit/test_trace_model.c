@@ -8,10 +8,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* After the headers that it relies on. */
+#include <cmocka.h>
 
 static uint32_t random_state = 7;
 
@@ -28,8 +30,8 @@ static void test_union(void **state)
 
 	(void)state;
 	for (int round = 0; round < 200; round++) {
-		struct ts_intervals set = { 0 };
-		char covered[LENGTH + 100] = { 0 };
+		struct ts_intervals set = {0};
+		char covered[LENGTH + 100] = {0};
 		uint64_t expected = 0;
 
 		for (uint32_t i = random_below(200); i; i--) {
@@ -49,12 +51,12 @@ static void test_union(void **state)
 /* More intervals than are kept: older ones are folded, nothing is lost, memory stays bounded. */
 static void test_union_folds(void **state)
 {
-	struct ts_intervals set = { 0 };
+	struct ts_intervals set = {0};
 	const uint64_t count = 3u << 20;
 
 	(void)state;
 	for (uint64_t i = 0; i < count; i++)
-		ts_intervals_add(&set, 10 * (i ^ 1), 10 * (i ^ 1) + 3);	/* neighbours swapped */
+		ts_intervals_add(&set, 10 * (i ^ 1), 10 * (i ^ 1) + 3); /* neighbours swapped */
 	assert_int_equal(ts_intervals_union(&set), 3 * count);
 	assert_int_equal(set.late, 0);
 	assert_true(set.capacity <= 1u << 20);
@@ -66,14 +68,15 @@ static void test_union_folds(void **state)
 static struct ts_event memory_event(uint64_t time, int action, const char *id, uint64_t bytes)
 {
 	return (struct ts_event){
-		.kind = TS_TABLE_memory,
-		.memory = {
-			.timestamp_ns = time,
-			.action = (uint8_t)action,
-			.storage_id = { id, strlen(id) },
-			.device = { "cuda:0", 6 },
-			.memory_kind = { "device", 6 },
-			.bytes = bytes,
+	    .kind = TS_TABLE_memory,
+	    .memory =
+		{
+		    .timestamp_ns = time,
+		    .action = (uint8_t)action,
+		    .storage_id = {id, strlen(id)},
+		    .device = {"cuda:0", 6},
+		    .memory_kind = {"device", 6},
+		    .bytes = bytes,
 		},
 	};
 }
@@ -84,21 +87,23 @@ static void test_live_in_any_order(void **state)
 	enum { STORAGES = 300 };
 	struct ts_event events[2 * STORAGES];
 	char ids[STORAGES][16];
-	int64_t change[4 * STORAGES] = { 0 }, live_now = 0, peak = 0;
-	struct ts_live live = { 0 };
+	int64_t change[4 * STORAGES] = {0}, live_now = 0, peak = 0;
+	struct ts_live live = {0};
 	uint64_t left = 0;
 	size_t count = 0;
 
 	(void)state;
 	for (uint32_t i = 0; i < STORAGES; i++) {
-		uint64_t bytes = 1 + random_below(1000), from = i, to = from + 1 + random_below(STORAGES);
+		uint64_t bytes = 1 + random_below(1000), from = i,
+			 to = from + 1 + random_below(STORAGES);
 
 		snprintf(ids[i], sizeof(ids[i]), "s#%u", i);
 		events[count++] = memory_event(from, TS_ACTION_ALLOC, ids[i], bytes);
 		change[from] += (int64_t)bytes;
 		if (random_below(10)) {
 			events[count++] = memory_event(to, TS_ACTION_FREE, ids[i], bytes);
-			/* Strictly between two allocations, so that ties do not matter to the model. */
+			/* Strictly between two allocations, so that ties do not matter to the
+			 * model. */
 			events[count - 1].memory.timestamp_ns = to;
 			change[to] -= (int64_t)bytes;
 		} else {
@@ -121,7 +126,8 @@ static void test_live_in_any_order(void **state)
 	ts_live_finish(&live);
 	assert_int_equal(live.all.live_bytes, left);
 	/* Frees and allocations of one instant may be met in either order. */
-	assert_true(live.all.peak_bytes >= (uint64_t)peak && live.all.peak_bytes <= (uint64_t)peak + 2000);
+	assert_true(live.all.peak_bytes >= (uint64_t)peak &&
+		    live.all.peak_bytes <= (uint64_t)peak + 2000);
 	assert_int_equal(live.unpaired_frees, 0);
 	assert_int_equal(live.disordered, 0);
 	uint64_t by_stack = live.no_stack.live_bytes, at_peak = live.no_stack.peak_bytes;
@@ -136,18 +142,19 @@ static void test_live_in_any_order(void **state)
 
 static void test_map(void **state)
 {
-	struct ts_map map = { 0 };
+	struct ts_map map = {0};
 	char text[32];
 
 	(void)state;
 	for (uint32_t i = 0; i < 5000; i++) {
 		int size = snprintf(text, sizeof(text), "name-%u", i);
 
-		assert_int_equal(ts_map_find(&map, (struct ts_str){ text, (size_t)size }), TS_MAP_NONE);
-		assert_int_equal(ts_map_add(&map, (struct ts_str){ text, (size_t)size }), i);
-		assert_int_equal(ts_map_add(&map, (struct ts_str){ text, (size_t)size }), i);
+		assert_int_equal(ts_map_find(&map, (struct ts_str){text, (size_t)size}),
+				 TS_MAP_NONE);
+		assert_int_equal(ts_map_add(&map, (struct ts_str){text, (size_t)size}), i);
+		assert_int_equal(ts_map_add(&map, (struct ts_str){text, (size_t)size}), i);
 	}
-	assert_int_equal(ts_map_find(&map, (struct ts_str){ "name-4321", 9 }), 4321);
+	assert_int_equal(ts_map_find(&map, (struct ts_str){"name-4321", 9}), 4321);
 	ts_map_free(&map);
 }
 
@@ -168,18 +175,22 @@ static void test_sha256(void **state)
 
 	(void)state;
 	digest("", 1, hex);
-	assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+	assert_string_equal(hex,
+			    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 	digest("abc", 1, hex);
-	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert_string_equal(hex,
+			    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 	digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1, hex);
-	assert_string_equal(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+	assert_string_equal(hex,
+			    "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 	digest("aaaaaaaaaa", 100000, hex);
-	assert_string_equal(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+	assert_string_equal(hex,
+			    "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 static void test_nearest_word(void **state)
 {
-	static const char *const words[] = { "run", "summary", "check", "env", NULL };
+	static const char *const words[] = {"run", "summary", "check", "env", NULL};
 
 	(void)state;
 	assert_string_equal(ts_nearest_word("chekc", words), "check");
@@ -192,12 +203,12 @@ static void test_nearest_word(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_union),
-		cmocka_unit_test(test_union_folds),
-		cmocka_unit_test(test_live_in_any_order),
-		cmocka_unit_test(test_map),
-		cmocka_unit_test(test_sha256),
-		cmocka_unit_test(test_nearest_word),
+	    cmocka_unit_test(test_union),
+	    cmocka_unit_test(test_union_folds),
+	    cmocka_unit_test(test_live_in_any_order),
+	    cmocka_unit_test(test_map),
+	    cmocka_unit_test(test_sha256),
+	    cmocka_unit_test(test_nearest_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,17 +1,19 @@
 /* The fast scanner takes a line only when the strict parser finds the same in it. */
 #include "core/trace/event.h"
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* After the headers that it relies on. */
+#include <cmocka.h>
+
 #define VECTORS "tests/vectors"
-#define MUTATIONS 40	/* of each line */
+#define MUTATIONS 40 /* of each line */
 
 /* A line as the input layer hands it over. */
 static char *padded(const char *text, size_t size)
@@ -39,9 +41,11 @@ static bool same_items(const struct ts_field *field, const void *a, const void *
 	return true;
 }
 
-static bool same_value(const struct ts_field *field, const struct ts_event *a, const struct ts_event *b)
+static bool same_value(const struct ts_field *field, const struct ts_event *a,
+		       const struct ts_event *b)
 {
-	const char *x = (const char *)&a->meta + field->offset, *y = (const char *)&b->meta + field->offset;
+	const char *x = (const char *)&a->meta + field->offset,
+		   *y = (const char *)&b->meta + field->offset;
 
 	switch (field->type) {
 	case TS_TYPE_STR:
@@ -60,9 +64,9 @@ static bool same_value(const struct ts_field *field, const struct ts_event *a, c
 /* Returns 1 when the fast scanner took the line. */
 static int compare(const char *line, size_t size)
 {
-	struct ts_event fast = { 0 }, strict = { 0 };
-	struct ts_problems problems = { .count = 0 };
-	struct ts_pool pool = { 0 };
+	struct ts_event fast = {0}, strict = {0};
+	struct ts_problems problems = {.count = 0};
+	struct ts_pool pool = {0};
 	bool taken = ts_event_scan(line, size, &pool, &fast);
 
 	if (taken) {
@@ -75,7 +79,8 @@ static int compare(const char *line, size_t size)
 		assert_int_equal(fast.unknown, strict.unknown);
 		for (unsigned i = 0; i < ts_tables[fast.kind].count; i++)
 			if (fast.has >> i & 1)
-				assert_true(same_value(&ts_tables[fast.kind].fields[i], &fast, &strict));
+				assert_true(
+				    same_value(&ts_tables[fast.kind].fields[i], &fast, &strict));
 	}
 	ts_pool_free(&pool);
 	return taken;
@@ -155,12 +160,19 @@ static enum ts_scan_error number_of(const char *text, struct ts_number *number, 
 
 static void test_numbers(void **state)
 {
-	static const struct { const char *text; uint64_t whole; } wholes[] = {
-		{ "0", 0 }, { "7", 7 }, { "9007199254740993", 9007199254740993u },
-		{ "9999999999999999999", 9999999999999999999u }, { "18446744073709551615", UINT64_MAX },
+	static const struct {
+		const char *text;
+		uint64_t whole;
+	} wholes[] = {
+	    {"0", 0},
+	    {"7", 7},
+	    {"9007199254740993", 9007199254740993u},
+	    {"9999999999999999999", 9999999999999999999u},
+	    {"18446744073709551615", UINT64_MAX},
 	};
-	static const char *const reals[] = { "-0", "-1", "1.5", "1e3", "18446744073709551616", "99999999999999999999", "0.0" };
-	static const char *const refused[] = { "-", "-x", ".5", "-Infinity", "1e999" };
+	static const char *const reals[] = {
+	    "-0", "-1", "1.5", "1e3", "18446744073709551616", "99999999999999999999", "0.0"};
+	static const char *const refused[] = {"-", "-x", ".5", "-Infinity", "1e999"};
 	struct ts_number number;
 	size_t used;
 
@@ -187,7 +199,7 @@ static void check_string(const char *json, const char *text, size_t size)
 {
 	char *line = padded(json, strlen(json));
 	const char *at = line;
-	struct ts_pool pool = { 0 };
+	struct ts_pool pool = {0};
 	struct ts_str found;
 	bool lone = false;
 
@@ -208,14 +220,26 @@ static void test_strings(void **state)
 	check_string("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t", 8);
 	check_string("\"\\u0000x\"", "\0x", 2);
 	check_string("\"\\u00e9\\u20ac\\ud83d\\ude00\"", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9);
-	check_string("\"gr\xc3\xb6\xc3\x9f" "e\"", "gr\xc3\xb6\xc3\x9f" "e", 7);
+	check_string("\"gr\xc3\xb6\xc3\x9f"
+		     "e\"",
+		     "gr\xc3\xb6\xc3\x9f"
+		     "e",
+		     7);
 }
 
 static void test_utf8(void **state)
 {
 	static const char *const bad[] = {
-		"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5", "\xe2\x82",
-		"\xff",
+	    "\x80",
+	    "\xc0\x80",
+	    "\xc1\xbf",
+	    "\xe0\x9f\xbf",
+	    "\xed\xa0\x80",
+	    "\xf0\x8f\xbf\xbf",
+	    "\xf4\x90\x80\x80",
+	    "\xf5",
+	    "\xe2\x82",
+	    "\xff",
 	};
 
 	(void)state;
@@ -231,10 +255,10 @@ static void test_utf8(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scanner_agrees_with_parser),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_utf8),
+	    cmocka_unit_test(test_scanner_agrees_with_parser),
+	    cmocka_unit_test(test_numbers),
+	    cmocka_unit_test(test_strings),
+	    cmocka_unit_test(test_utf8),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
