@@ -1,0 +1,42 @@
+/* Which loaded file an address belongs to, and its entry in the arena.
+ *
+ * Files are found by glibc's _dl_find_object (2.35), which takes no lock.  Older glibc has only
+ * dl_iterate_phdr, which takes the loader's: a stack that meets it held for long is given up and
+ * counted. */
+#ifndef TSTRACE_CORE_RECORD_MODULE_H
+#define TSTRACE_CORE_RECORD_MODULE_H
+
+#include <stdint.h>
+
+#include "core/base.h"
+
+/* A loaded file, as the loader tells; valid while it stays loaded. */
+struct ts_object {
+	uint64_t start, end;   /* its mapping, holes included */
+	uint64_t base;	       /* load bias */
+	uint64_t eh_frame_hdr; /* 0: none */
+	const char *name;      /* the loader's name: "" is the program */
+};
+
+struct ts_segment {
+	uint64_t start, end; /* whole pages */
+};
+#define TS_SEGMENTS 8
+
+/* False: no loaded file has this address.  Takes no lock (see above), signal-safe. */
+bool ts_object_find(uint64_t pc, struct ts_object *object);
+
+/* Parts of the file's mapping that can be read; returns how many, at most TS_SEGMENTS. */
+unsigned ts_object_segments(const struct ts_object *object, struct ts_segment *segments);
+
+/* The arena id of the file, added when new; 0 when the arena is full.  With the stack lock. */
+uint32_t ts_module_id(const struct ts_object *object);
+
+/* Whether every file that was given an id is still loaded where it was; those that are not are
+ * forgotten.  With the stack lock. */
+bool ts_modules_intact(void);
+
+/* In the child of a fork: the arena is a new one, its ids too. */
+void ts_modules_forget(void);
+
+#endif
