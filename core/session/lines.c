@@ -38,7 +38,7 @@ static const char *entrypoint(void)
 static void print_time(void)
 {
 	time_t seconds = (time_t)(ts_file->start_realtime_ns / 1000000000u);
-	char value[40];
+	char value[80];
 	struct tm t;
 
 	gmtime_r(&seconds, &t);
