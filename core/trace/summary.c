@@ -64,6 +64,22 @@ static void note_failed(struct ts_summary *summary, const struct ts_ev_op *op, u
 	};
 }
 
+/* The whole of a name that the writer may have shortened; `given` is the event's full_name. */
+static struct ts_str whole_name(struct ts_summary *summary, struct ts_str name, struct ts_str given)
+{
+	uint32_t number;
+
+	if (given.size) {
+		struct ts_str *full = ENTRY(summary, short_names, full_names, full_capacity, name);
+
+		if (!full->at)
+			*full = ts_pool_copy(&summary->pool, given);
+		return *full;
+	}
+	number = ts_map_find(&summary->short_names, name);
+	return number == TS_MAP_NONE ? name : summary->full_names[number];
+}
+
 static void on_op(struct ts_summary *summary, const struct ts_event *event)
 {
 	const struct ts_ev_op *op = &event->op;
@@ -79,13 +95,16 @@ static void on_op(struct ts_summary *summary, const struct ts_event *event)
 	count_duration(&sum->host, op->duration_ns);
 	sum->errors += op->error != 0;
 	sum->bytes += op->bytes;
-	if (op->error && op->memory_kind.size) {
+	if (op->error && ts_event_has(event, op, bytes) && op->memory_kind.size &&
+	    !ts_event_has(event, op, address)) {
 		note_failed(summary, op, stack);
-	} else if (!op->error && (ts_event_has(event, op, grid) || contains(api, "GraphLaunch"))) {
+	} else if (!op->error && !op->captured &&
+		   (ts_event_has(event, op, grid) || contains(api, "GraphLaunch"))) {
 		summary->launches++;
 		if (ts_event_has(event, op, grid)) {
 			struct ts_kernel_sum *kernel =
-			    ENTRY(summary, kernel_names, kernels, kernel_capacity, op->op_name);
+			    ENTRY(summary, kernel_names, kernels, kernel_capacity,
+				  whole_name(summary, op->op_name, op->full_name));
 
 			kernel->launches++;
 		}
@@ -162,7 +181,8 @@ static void on_interval(struct ts_summary *summary, const struct ts_event *event
 	ts_map_add(&summary->backends, interval->backend);
 	if (ts_str_is(interval->activity, "kernel")) {
 		struct ts_kernel_sum *kernel =
-		    ENTRY(summary, kernel_names, kernels, kernel_capacity, interval->name);
+		    ENTRY(summary, kernel_names, kernels, kernel_capacity,
+			  whole_name(summary, interval->name, interval->full_name));
 
 		count_duration(&kernel->device, interval->duration_ns);
 	}
@@ -319,6 +339,7 @@ void ts_summary_free(struct ts_summary *summary)
 	struct ts_map *maps[] = {
 	    &summary->kernel_names, &summary->api_names,    &summary->stream_names,
 	    &summary->device_names, &summary->sample_names, &summary->backends,
+	    &summary->short_names,
 	};
 
 	for (size_t i = 0; i < summary->stream_names.count; i++)
@@ -327,6 +348,7 @@ void ts_summary_free(struct ts_summary *summary)
 		ts_intervals_free(&summary->devices[i].busy);
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		ts_map_free(maps[i]);
+	free(summary->full_names);
 	free(summary->kernels);
 	free(summary->apis);
 	free(summary->streams);

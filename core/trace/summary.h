@@ -71,6 +71,11 @@ struct ts_summary {
 	struct ts_samples *samples;
 	size_t kernel_capacity, api_capacity, stream_capacity, device_capacity, sample_capacity;
 
+	/* The writer shortens a huge name and gives all of it once: by the short one. */
+	struct ts_map short_names;
+	struct ts_str *full_names;
+	size_t full_capacity;
+
 	uint64_t launches, intervals, untimed, outliers, unknown_launches, clock_error_ns;
 	struct ts_map backends; /* of device intervals */
 

@@ -83,6 +83,14 @@ assert found["ended_by_reset"] == 1 and found["unpaired_frees"] == 1 and found["
 assert {k["kind"]: k["peak_bytes"] for k in found["by_kind"]} == {"device": 1100, "pinned": 7}
 assert found["failed_allocations"][0]["asked_bytes"] == 1 << 40 and found["failed_allocation_count"] == 1
 
+# a failed free is no failed allocation; work captured into a graph has not run
+found = run([op("cudaFree", 5, error=1, memory_kind="device", address="0x10"),
+             op("cudaLaunchKernel", 6, op_name="k", grid=[1, 1, 1], captured=True)])
+assert found["memory"]["failed_allocation_count"] == 0 and not found["device_records_missing"], found
+# a huge name that the writer shortened is one kernel under its whole name
+found = run([interval(0, 1, name="huge...#7", full_name="huge" * 3000), interval(5, 1, name="huge...#7")])["kernels"]
+assert [(k["raw_name"], k["count"]) for k in found] == [("huge" * 3000, 2)]
+
 # losses come first, with the variable that would have avoided them; a simulated device is announced
 text = run([], dict(lost=dict(ring_full=12, strange=3)), dict(tags=dict(simulated="true")), "--rows", "3")
 assert text.index("Losses") < text.index("Kernels") and "12 ring_full" in text and "TSTRACE_BUFFER" in text, text
