@@ -44,3 +44,6 @@ gpu-kit: all apps ## gather what check-gpu needs on a machine without developmen
 	$(Q)CUDA_LIB=$(CUDA_LIB) scripts/check-gpu $B --kit
 
 .PHONY: gpu-kit
+
+# What several tests share.
+$(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_stack*.c)): $B/obj/tests/unit/stack_test.o

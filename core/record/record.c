@@ -329,12 +329,14 @@ void ts_record_before_exec(void)
 static void prefork(void)
 {
 	pthread_mutex_lock(&open_lock);
+	ts_stack_before_fork();
 	ts_arena_prefork();
 }
 
 static void in_parent(void)
 {
 	ts_arena_parent();
+	ts_stack_after_fork(false);
 	pthread_mutex_unlock(&open_lock);
 }
 
@@ -347,7 +349,7 @@ static void in_child(void)
 	ts_output_child();
 	ts_writer_child();
 	ts_session_child();
-	ts_stack_code_changed();
+	ts_stack_after_fork(true);
 	if (ts_device && atomic_load(&ts_recording) != TS_REC_UNOPENED)
 		ts_device->child();
 	ts_describe_child();

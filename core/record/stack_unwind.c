@@ -75,7 +75,9 @@ TS_RAW_MEMORY static int access_mem(unw_addr_space_t as, unw_word_t address, unw
 	(void)as;
 	if (write)
 		return -UNW_EREADONLYREG;
-	if (near(address, FAKE_SP) || near(address, FAKE_BP)) {
+	/* The last two: below a CFA that was itself loaded. */
+	if (near(address, FAKE_SP) || near(address, FAKE_BP) ||
+	    near(address, FAKE_LOADED + FAKE_SP) || near(address, FAKE_LOADED + FAKE_BP)) {
 		*value = FAKE_LOADED + address;
 		return 0;
 	}
@@ -224,16 +226,16 @@ static bool decode(uint64_t value, bool *loaded, bool *from_bp, int64_t *distanc
 static bool decode_bp(struct ts_rule *rule, uint64_t bp, uint64_t cfa)
 {
 	bool loaded, from_bp;
-	int64_t distance;
+	int64_t distance = (int64_t)(bp - FAKE_LOADED - cfa);
 
-	if (bp == FAKE_BP || !decode(bp, &loaded, &from_bp, &distance) || !loaded)
+	if (bp == FAKE_BP)
 		return true;
-	rule->flags |= TS_RULE_BP_SAVED;
-	if (near(bp - FAKE_LOADED, cfa)) {
-		distance = (int64_t)(bp - FAKE_LOADED - cfa);
-	} else {
+	if (!near(bp - FAKE_LOADED, cfa)) {
+		if (!decode(bp, &loaded, &from_bp, &distance) || !loaded)
+			return true;
 		rule->flags |= from_bp ? TS_RULE_BP_AT_BP : TS_RULE_BP_AT_SP;
 	}
+	rule->flags |= TS_RULE_BP_SAVED;
 	rule->bp = (int16_t)(distance / 8);
 	return rule->bp * INT64_C(8) == distance;
 }
