@@ -58,7 +58,8 @@ static struct question {
 	const struct ts_object *object;
 	struct ts_segment segments[TS_SEGMENTS];
 	unsigned segment_count;
-	bool found; /* the file has unwind information for pc */
+	bool found;	/* the file has unwind information for pc */
+	uint64_t start; /* if so: of the function with pc */
 	unw_cursor_t cursor;
 } question;
 
@@ -147,6 +148,7 @@ TS_RAW_MEMORY static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_
 	};
 	error = unw.dwarf_search_unwind_table(as, ip, &table, info, need_unwind_info, arg);
 	q->found = error >= 0;
+	q->start = info->start_ip;
 	return error;
 }
 
@@ -262,6 +264,17 @@ static bool decode_rule(struct ts_rule *rule, uint64_t cfa, uint64_t ip, uint64_
 	return decode_bp(rule, bp, cfa);
 }
 
+/* The question at q->pc; `step`: what libunwind answered.  False: the file knows nothing about it.
+ */
+static bool ask(struct question *q, int *step)
+{
+	q->found = false;
+	if (unw.init_remote(&q->cursor, space, q))
+		return false;
+	*step = unw.step(&q->cursor);
+	return q->found && *step >= 0; /* not found: what libunwind says then is a guess */
+}
+
 struct ts_rule ts_unwind_learn(uint64_t pc, const struct ts_object *object)
 {
 	struct question *q = &question;
@@ -272,12 +285,14 @@ struct ts_rule ts_unwind_learn(uint64_t pc, const struct ts_object *object)
 	q->pc = pc;
 	q->object = object;
 	q->segment_count = ts_object_segments(object, q->segments);
-	q->found = false;
-	if (unw.init_remote(&q->cursor, space, q))
+	if (!ask(q, &step)) {
+		/* A return address that begins a function and follows none: nobody called from
+		 * there, someone put it there to be run last (makecontext). */
+		q->pc = pc + 1;
+		if (!q->found && ask(q, &step) && q->start == q->pc)
+			rule.flags = TS_RULE_END;
 		return rule;
-	step = unw.step(&q->cursor);
-	if (!q->found || step < 0) /* not found: what libunwind says then is a guess */
-		return rule;
+	}
 	if (step == 0)
 		rule.flags = TS_RULE_END;
 	else if (!unw.get_reg(&q->cursor, UNW_REG_SP, &cfa) &&
