@@ -14,6 +14,6 @@
 
 /* The dlsym of libc, never an interposed one.  Set by the preload's constructor, or lazily at the
  * first use; any thread. */
-extern void *(*ts_libc_dlsym)(void *handle, const char *name);
+extern __attribute__((visibility("hidden"))) void *(*ts_libc_dlsym)(void *handle, const char *name);
 
 #endif

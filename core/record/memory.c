@@ -334,9 +334,9 @@ static void end_if_reset(struct ts_block *block, void *user)
 
 	if (block->state != TS_BLOCK_LIVE || block->t > rec->h.t)
 		return;
-	if (rec->pool ? block->pool != rec->pool : block->device != rec->h.device)
-		return;
-	if (rec->context && block->context != rec->context)
+	if (rec->pool ? block->pool != rec->pool :
+	    rec->context ? block->context != rec->context :
+			   block->device != rec->h.device)
 		return;
 	end_block(block, &rec->h, rec->h.t, reset->from, 0, "reset");
 }

@@ -1,0 +1,108 @@
+/* dlsym, for our names on explicit handles only.
+ *
+ * All else leaves by a jump, not a call: glibc takes the return address for the caller, and decides by it what
+ * RTLD_NEXT and RTLD_DEFAULT mean. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "core/record/record.h"
+#include "preload/elf.h"
+#include "preload/real.h"
+
+struct search {
+	uintptr_t address;
+	bool is_tool;
+};
+
+static int see_tool(const struct ts_object *object, void *data)
+{
+	static const char *const tools[] = { "libcupti", "libnvperf", "libtstrace", "libcuda." };
+	struct search *search = data;
+
+	if (search->address < object->low || search->address >= object->high)
+		return 0;
+	for (size_t i = 0; i < TS_ARRAY_SIZE(tools); i++)
+		search->is_tool |= strncmp(object->name, tools[i], strlen(tools[i])) == 0;
+	return 1;
+}
+
+/* CUPTI's own calls and the driver's look-ups in itself are not the program's. */
+static bool is_tool(void *caller)
+{
+	struct search search = { .address = (uintptr_t)caller };
+
+	ts_objects_walk(see_tool, &search);
+	return search.is_tool;
+}
+
+static void find_libc_dlsym(void)
+{
+	static _Atomic int found;
+
+	if (atomic_load_explicit(&found, memory_order_acquire))
+		return;
+	ts_libc_dlsym = (void *(*)(void *, const char *))ts_real_next("dlsym");
+	atomic_store_explicit(&found, 1, memory_order_release);
+}
+
+/* What to hand out, or NULL: libc answers.  Called by the assembly below. */
+__attribute__((used, visibility("hidden"))) void *ts_dlsym_filter(void *handle, const char *name, void *caller)
+{
+	enum ts_fn fn;
+	void *real;
+
+	find_libc_dlsym();
+	if (!name || handle == RTLD_DEFAULT || handle == RTLD_NEXT ||
+	    (strncmp(name, "cu", 2) && strncmp(name, "__cuda", 6)))
+		return NULL;
+	fn = ts_fn_find(name);
+	if (fn == TS_FN_none || is_tool(caller))
+		return NULL;
+	real = ts_libc_dlsym(handle, name);
+	/* Found in something that only has the same name, or in us: the program gets what it found. */
+	if (!real || ts_address_lib(real) != ts_fn_facts[fn].lib)
+		return NULL;
+	if (!ts_real_hold(&ts_real_dlsym[fn], real)) {
+		ts_lost(TS_LOST_uncaptured_route, 1);
+		return NULL;
+	}
+	return ts_hook_dlsym[fn];
+}
+
+#if defined(__x86_64__)
+__asm__(".text\n"
+	".globl dlsym\n"
+	".type dlsym, @function\n"
+	"dlsym:\n"
+	"	endbr64\n"
+	"	pushq %rdi\n"
+	"	pushq %rsi\n"
+	"	movq 16(%rsp), %rdx\n"
+	"	subq $8, %rsp\n"
+	"	call ts_dlsym_filter\n"
+	"	addq $8, %rsp\n"
+	"	popq %rsi\n"
+	"	popq %rdi\n"
+	"	testq %rax, %rax\n"
+	"	jz 1f\n"
+	"	ret\n"
+	"1:	movq ts_libc_dlsym(%rip), %rax\n"
+	"	jmp *%rax\n"
+	".size dlsym, .-dlsym\n");
+#else
+/* A sibling call at -O2 keeps the caller's return address as well, but nothing enforces it. */
+TS_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
+{
+	void *hook = ts_dlsym_filter(handle, name, __builtin_return_address(0));
+
+	if (hook)
+		return hook;
+	return ts_libc_dlsym(handle, name);
+}
+#endif
+
+__attribute__((constructor(101))) static void start(void)
+{
+	find_libc_dlsym();
+	ts_real_start();
+}

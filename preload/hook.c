@@ -1,0 +1,200 @@
+/* Memory events and calls: the halves of a hook around the real call. */
+#include "preload/hook.h"
+
+#include <errno.h>
+
+#include "core/record/device.h"
+#include "core/record/stack.h"
+#include "preload/context.h"
+#include "preload/map.h"
+
+static struct ts_rec head(const struct ts_hook *hook, enum ts_rec_kind kind, struct ts_where where)
+{
+	return (struct ts_rec){
+		.kind = (uint8_t)kind,
+		.slots = 1,
+		.route = hook->route,
+		.flags = hook->per_thread ? TS_F_PER_THREAD : 0,
+		.fn = hook->fn,
+		.device = where.device,
+		.span = ts_self.span ? ts_self.span : 1,
+	};
+}
+
+static bool is_host(uint8_t kind)
+{
+	return kind == TS_MEM_PINNED || kind == TS_MEM_REGISTERED;
+}
+
+void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struct ts_hook_alloc *a)
+{
+	int saved = errno;
+	struct ts_where where = ts_where();
+	struct ts_rec h = head(hook, TS_REC_ALLOC, where);
+	struct ts_rec_alloc *rec;
+
+	if (is_host(a->kind))
+		h.device = TS_DEVICE_NONE;
+	if (a->node || (a->ordered && ts_is_capturing(a->stream, hook->per_thread)))
+		h.flags |= TS_F_CAPTURED;
+	h.stack = ts_stack_take(hook->frame);
+	rec = ts_reserve(ring, 1);
+	if (rec) {
+		h.t = ts_stamp(ring);
+		*rec = (struct ts_rec_alloc){
+			.h = h,
+			.address = a->address,
+			.bytes = a->bytes,
+			.stream = a->stream,
+			.pool = a->pool,
+			.error = a->error,
+			.memory_kind = a->kind,
+			.context = where.context,
+		};
+		ts_commit(ring, 1);
+	}
+	if (ts_unlikely(a->error))
+		ts_memory_record(ring, 1);
+	else
+		ts_memory_check(ring, h.t);
+	errno = saved;
+}
+
+static void put_free(struct ts_ring *ring, struct ts_rec h, uint8_t kind, uint64_t address,
+		     uint64_t stream, int error)
+{
+	struct ts_rec_free *rec = ts_reserve(ring, 1);
+
+	if (!rec)
+		return;
+	h.t = ts_stamp(ring);
+	*rec = (struct ts_rec_free){
+		.h = h,
+		.address = address,
+		.stream = stream,
+		.error = error,
+		.memory_kind = kind,
+	};
+	ts_commit(ring, 1);
+}
+
+/* Before the real call: once that runs, another thread can be given the same address. */
+void ts_hook_free(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
+		  bool ordered, uint64_t stream)
+{
+	int saved = errno;
+	struct ts_rec h;
+
+	if (address) {
+		h = head(hook, TS_REC_FREE, ts_where());
+		if (is_host(kind))
+			h.device = TS_DEVICE_NONE;
+		if (ordered && ts_is_capturing(stream, hook->per_thread))
+			h.flags |= TS_F_CAPTURED;
+		h.stack = ts_stack_take(hook->frame);
+		put_free(ring, h, kind, address, stream, 0);
+	}
+	errno = saved;
+}
+
+void ts_hook_freed(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
+		   int error)
+{
+	int saved = errno;
+	struct ts_rec h;
+
+	if (ts_likely(!error))
+		return;
+	if (address) {
+		h = head(hook, TS_REC_FREE_FAILED, ts_where());
+		h.stack = ts_stack_take(hook->frame);
+		put_free(ring, h, kind, address, 0, error);
+	} else {
+		/* free(NULL) begins many programs; when it fails it says why nothing else works. */
+		ts_hook_call_end(ring, hook, ts_clock_now(), 0, 0, error);
+	}
+	errno = saved;
+}
+
+uint64_t ts_hook_call_begin(void)
+{
+	ts_self.correlation[0] = ts_self.correlation[1] = 0;
+	return ts_clock_now();
+}
+
+void ts_hook_call_end(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin, uint64_t stream,
+		      uint64_t object, int error)
+{
+	int saved = errno;
+	uint64_t end = ts_clock_now();
+	struct ts_where where = ts_where();
+	struct ts_rec h = head(hook, TS_REC_CALL, where);
+	struct ts_rec_call *rec;
+
+	h.t = begin;
+	if (ts_unlikely(error))
+		h.stack = ts_stack_take(hook->frame);
+	rec = ts_reserve(ring, 1);
+	if (rec) {
+		*rec = (struct ts_rec_call){
+			.h = h,
+			.t_end = end,
+			.stream = stream,
+			.object = object,
+			.error = error,
+			.correlation = ts_self.correlation[0],
+			.correlation2 = ts_self.correlation[1],
+			.context = where.context,
+		};
+		ts_commit(ring, 1);
+	}
+	ts_memory_check(ring, end);
+	errno = saved;
+}
+
+void ts_hook_reset(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin, int device,
+		   unsigned context, uint64_t pool, int error)
+{
+	int saved = errno;
+	struct ts_rec_reset *rec;
+
+	ts_where_changed();
+	if (error) {
+		ts_hook_call_end(ring, hook, begin, 0, pool, error);
+	} else if ((rec = ts_reserve(ring, 1))) {
+		struct ts_rec h = head(hook, TS_REC_RESET, (struct ts_where){ (int16_t)device, 0 });
+
+		/* The time before the call: what is allocated from now on is not meant. */
+		h.t = begin;
+		*rec = (struct ts_rec_reset){ .h = h, .context = context, .pool = pool };
+		ts_commit(ring, 1);
+	}
+	errno = saved;
+}
+
+uint64_t ts_sum(const size_t *sizes, size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; sizes && i < count; i++)
+		sum += sizes[i];
+	return sum;
+}
+
+/* --- references to VMM handles ----------------------------------------------------- */
+
+static struct ts_map extra;     /* handle -> references beyond the one of its creation */
+
+void ts_vmm_retained(uint64_t handle)
+{
+	ts_map_put(&extra, handle, ts_map_get(&extra, handle) + 1);
+}
+
+bool ts_vmm_release_is_last(uint64_t handle)
+{
+	uint64_t n = ts_map_get(&extra, handle);
+
+	if (n)
+		ts_map_put(&extra, handle, n - 1);
+	return n == 0;
+}

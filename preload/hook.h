@@ -1,0 +1,71 @@
+/* The halves of a hook around the real call.  The wrappers (wrap.h) are thin and many; what they do is
+ * here, once. */
+#ifndef TSTRACE_PRELOAD_HOOK_H
+#define TSTRACE_PRELOAD_HOOK_H
+
+#include "core/record/record.h"
+#include "preload/fn.h"
+
+/* Who was called, and how. */
+struct ts_hook {
+	uint16_t fn;            /* enum ts_fn */
+	uint8_t route;          /* enum ts_route */
+	uint8_t per_thread;
+	void *frame;            /* of the wrapper: stacks begin with its return address */
+};
+
+/* cudaMemcpyKind + 1, the copy_kind of a record. */
+enum ts_copy { TS_COPY_HTOD = 2, TS_COPY_DTOH = 3, TS_COPY_DTOD = 4, TS_COPY_DEFAULT = 5 };
+
+/* Outside the window: nothing but one load and the call. */
+static inline bool ts_off(void)
+{
+	return ts_unlikely(atomic_load_explicit(&ts_recording, memory_order_relaxed) == TS_REC_OFF);
+}
+
+struct ts_hook_alloc {
+	int error;
+	uint8_t kind;           /* enum ts_memory_kind */
+	bool ordered;           /* on a stream, which may be capturing */
+	bool node;              /* a graph's node: allocated by no call */
+	uint64_t address, bytes, stream, pool;
+};
+
+/* All of these: on the thread's own ring, at depth 1, errno kept. */
+
+/* After the real call of an allocation, failed or not. */
+void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struct ts_hook_alloc *a);
+
+/* Around the real call of a free.  `ordered`: on `stream`. */
+void ts_hook_free(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
+		  bool ordered, uint64_t stream);
+void ts_hook_freed(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
+		   int error);
+
+/* Around a launch, copy, set or mapping.  begin fills the head of `op` (its own fields are filled by the
+ * wrapper) and returns the event backend's token. */
+void *ts_hook_op_begin(const struct ts_hook *hook, struct ts_rec_op *op);
+void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_rec_op *op, int error,
+		    void *token);
+
+/* Depth 2: the driver's call inside a runtime call tells what the outer one does not know. */
+void ts_hook_op_nested(const struct ts_hook *hook, const struct ts_rec_op *op);
+
+/* Any other call. */
+uint64_t ts_hook_call_begin(void);
+void ts_hook_call_end(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin, uint64_t stream,
+		      uint64_t object, int error);
+
+/* What ends many allocations.  `begin` before the real call; the record is written when it succeeded.
+ * context: the driver's handle, 0 for the whole device. */
+void ts_hook_reset(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin, int device,
+		   unsigned context, uint64_t pool, int error);
+
+/* VMM handles have a count in the driver: one record when the last reference goes. */
+void ts_vmm_retained(uint64_t handle);
+bool ts_vmm_release_is_last(uint64_t handle);
+
+/* Sum of a batch's sizes; NULL gives 0. */
+uint64_t ts_sum(const size_t *sizes, size_t count);
+
+#endif
