@@ -9,7 +9,7 @@
 const struct ts_device_backend *ts_device;
 enum ts_backend ts_device_kind;
 void *(*ts_device_before)(uint64_t stream, bool per_thread);
-void (*ts_device_after)(void *token, const struct ts_rec_op *op);
+void (*ts_device_after)(void *token, struct ts_rec_op *op);
 void *(*ts_driver_function)(const char *symbol);
 
 #define PAIRS 32

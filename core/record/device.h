@@ -34,7 +34,7 @@ extern enum ts_backend ts_device_kind;
  * returns a token or NULL; NULL pointers when the backend does not need them.  Real driver functions only,
  * nothing is synchronised, off during stream capture. */
 extern void *(*ts_device_before)(uint64_t stream, bool per_thread);
-extern void (*ts_device_after)(void *token, const struct ts_rec_op *op);
+extern void (*ts_device_after)(void *token, struct ts_rec_op *op);      /* gives op its correlation */
 
 /* The CUPTI callback ran on this thread, inside the real call of the outermost hook: its id. */
 static inline void ts_device_correlate(uint32_t *slots, uint32_t id)

@@ -1,0 +1,99 @@
+/* Which backend runs: CUPTI, else CUDA events, else none, as TSTRACE_DEVICE allows. */
+#include "cupti/device.h"
+
+#include <stdio.h>
+
+#include "core/env.h"
+#include "core/log.h"
+#include "core/record/device.h"
+
+enum mode { AUTO, CUPTI, EVENT, OFF };
+
+static char reason[640];
+static enum ts_backend running;
+
+static void start(void)
+{
+	char cupti_why[320] = "", event_why[256] = "";
+	enum mode mode = ts_env.device;
+
+	running = TS_BACKEND_OFF;
+	if (mode == OFF) {
+		ts_device_set_state(TS_BACKEND_OFF, "off", "TSTRACE_DEVICE=off");
+		device_describe_versions();
+		return;
+	}
+	if (!device_driver_load()) {
+		ts_device_set_state(TS_BACKEND_OFF, "off", "no CUDA driver (libcuda.so.1) can be loaded");
+		return;
+	}
+	device_describe_versions();
+	if (mode != EVENT && !cupti_start(cupti_why, sizeof(cupti_why))) {
+		running = TS_BACKEND_CUPTI;
+		ts_device_set_state(running, "cupti", "");
+		return;
+	}
+	if (mode == CUPTI) {
+		ts_say("TSTRACE_DEVICE=cupti: %s; there are no device intervals", cupti_why);
+		snprintf(reason, sizeof(reason), "%s", cupti_why);
+		ts_device_set_state(TS_BACKEND_OFF, "off", reason);
+		return;
+	}
+	if (!event_start(event_why, sizeof(event_why))) {
+		running = TS_BACKEND_EVENT;
+		snprintf(reason, sizeof(reason), "%s", mode == EVENT ? "TSTRACE_DEVICE=event" : cupti_why);
+		ts_device_set_state(running, "event", reason);
+		return;
+	}
+	snprintf(reason, sizeof(reason), "%s%s%s", cupti_why, *cupti_why ? "; " : "", event_why);
+	ts_say("no device intervals: %s", reason);
+	ts_device_set_state(TS_BACKEND_OFF, "off", reason);
+}
+
+static void flush(unsigned timeout_ms, bool forced)
+{
+	device_describe_devices();
+	if (running == TS_BACKEND_CUPTI)
+		cupti_flush(timeout_ms, forced);
+	else if (running == TS_BACKEND_EVENT)
+		event_flush(timeout_ms, forced);
+}
+
+static void stop(void)
+{
+	if (running == TS_BACKEND_CUPTI)
+		cupti_stop();
+	else if (running == TS_BACKEND_EVENT)
+		event_stop();
+	running = TS_BACKEND_OFF;
+}
+
+static void pause_backend(bool paused)
+{
+	if (running == TS_BACKEND_CUPTI)
+		cupti_pause(paused);
+	else if (running == TS_BACKEND_EVENT)
+		event_pause(paused);
+}
+
+static void child(void)
+{
+	if (running == TS_BACKEND_CUPTI)
+		cupti_child();
+	else if (running == TS_BACKEND_EVENT)
+		event_child();
+	running = TS_BACKEND_OFF;
+}
+
+static const struct ts_device_backend backend = {
+	.start = start,
+	.flush = flush,
+	.stop = stop,
+	.pause = pause_backend,
+	.child = child,
+};
+
+__attribute__((constructor)) static void register_backend(void)
+{
+	ts_device_register(&backend);
+}

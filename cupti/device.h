@@ -1,0 +1,67 @@
+/* What the backends of cupti/ share: the driver, threads, the way of an interval into a ring. */
+#ifndef TSTRACE_CUPTI_DEVICE_H
+#define TSTRACE_CUPTI_DEVICE_H
+
+#include <cuda.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "core/base.h"
+#include "core/record/record.h"
+
+/* --- the driver (driver.c) --------------------------------------------------- */
+
+/* The real driver's functions that tstrace calls itself; NULL where the driver has none.  Never hooks. */
+struct device_driver {
+#define TS_DRIVER(type, name, symbol) __typeof__(&type) name;
+#include "cupti/driver.def"
+#undef TS_DRIVER
+};
+extern struct device_driver device_driver;
+
+/* Look the functions up; idempotent.  False when no driver can be loaded. */
+bool device_driver_load(void);
+
+int device_driver_version(void);        /* 13000; 0 unknown */
+bool device_simulated(void);            /* the loaded driver is tstrace's simulated one */
+
+/* Driver, runtime and simulation for meta; from start(). */
+void device_describe_versions(void);
+
+/* Name and compute capability of each device: only once the program has initialised the driver (it is
+ * never initialised for this).  True when done; idempotent; any thread. */
+bool device_describe_devices(void);
+
+/* --- a thread of ours (thread.c) --------------------------------------------- */
+
+/* Start a detached thread with all signals blocked, named `name` (15 characters at most).  0 or -errno. */
+int device_thread_start(const char *name, void *(*run)(void *));
+
+/* A condition variable that waits on CLOCK_MONOTONIC. */
+void device_cond_init(pthread_cond_t *cond);
+
+struct timespec device_deadline(unsigned ms);
+
+/* --- intervals (thread.c) ---------------------------------------------------- */
+
+/* Put an interval into the ring of the calling thread, one of ours; also while the capture window is
+ * closed, since work of the window may end after it.  Counts what finds no room. */
+void device_emit(const struct ts_rec_interval *interval);
+
+/* --- the backends ------------------------------------------------------------ */
+
+/* Start; 0, or -errno and one line of text (at least 256 bytes) that says why not. */
+int cupti_start(char *why, size_t bytes);
+void cupti_flush(unsigned timeout_ms, bool forced);
+void cupti_stop(void);
+void cupti_pause(bool paused);
+void cupti_child(void);
+
+int event_start(char *why, size_t bytes);
+void event_flush(unsigned timeout_ms, bool forced);
+void event_stop(void);
+void event_pause(bool paused);
+/* True when the child may start afresh: the parent had used no context. */
+bool event_child(void);
+
+#endif

@@ -1,0 +1,108 @@
+/* The driver's functions that tstrace calls itself. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/record/device.h"
+#include "cupti/device.h"
+#include "cupti/library.h"
+
+struct device_driver device_driver;
+
+static void *handle;
+
+static void *find(const char *symbol)
+{
+	void *address = ts_driver_function ? ts_driver_function(symbol) : NULL;
+
+	return address ? address : handle ? device_symbol(handle, symbol) : NULL;
+}
+
+bool device_driver_load(void)
+{
+	static const struct {
+		const char *symbol;
+		size_t offset;
+	} rows[] = {
+#define TS_DRIVER(type, name, symbol) { symbol, offsetof(struct device_driver, name) },
+#include "cupti/driver.def"
+#undef TS_DRIVER
+	};
+
+	if (device_driver.version)
+		return true;
+	/* The program is about to load it, if it has not: this changes only when. */
+	handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+	if (!handle) {
+		(void)dlerror();
+		return false;
+	}
+	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++) {
+		void *address = find(rows[i].symbol);
+
+		memcpy((char *)&device_driver + rows[i].offset, &address, sizeof(address));
+	}
+	(void)dlerror();
+	return device_driver.version != NULL;
+}
+
+int device_driver_version(void)
+{
+	int version = 0;
+
+	if (!device_driver_load() || device_driver.version(&version) != CUDA_SUCCESS)
+		return 0;
+	return version;
+}
+
+bool device_simulated(void)
+{
+	return device_driver_load() && find("tstrace_sim_observe") != NULL;
+}
+
+void device_describe_versions(void)
+{
+	char text[64], path[4096];
+	int version = device_driver_version(), runtime;
+
+	if (version) {
+		snprintf(text, sizeof(text), "%d", version);
+		ts_device_describe("driver", text);
+	}
+	runtime = device_loaded_major("libcudart.so.", path, sizeof(path));
+	if (runtime) {
+		snprintf(text, sizeof(text), "%d", runtime);
+		ts_device_describe("runtime", text);
+	}
+	if (device_simulated())
+		ts_device_is_simulated();
+}
+
+static void describe_device(int device)
+{
+	char key[32], name[128] = "", text[200];
+	int major = 0, minor = 0;
+
+	device_driver.device_name(name, sizeof(name), device);
+	device_driver.device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+	device_driver.device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+	snprintf(key, sizeof(key), "device_%d", device);
+	snprintf(text, sizeof(text), "%s, compute capability %d.%d", name, major, minor);
+	ts_device_describe(key, text);
+}
+
+bool device_describe_devices(void)
+{
+	static _Atomic int done;
+	int count = 0;
+
+	if (done)
+		return true;
+	/* Before the program's cuInit this fails, and is asked again later. */
+	if (!device_driver.device_count || device_driver.device_count(&count) != CUDA_SUCCESS)
+		return false;
+	done = 1;
+	for (int i = 0; i < count && i < 16; i++)
+		describe_device(i);
+	return true;
+}

@@ -1,0 +1,170 @@
+/* CUPTI's records as intervals. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/record/arena.h"
+#include "core/record/record.h"
+#include "cupti/cupti.h"
+#include "cupti/device.h"
+
+/* A time of the session lies no further from now than this; beyond, it is garbage. */
+#define FAR_NS UINT64_C(3600000000000)
+#define NO_STREAM 0xffffffffu
+
+_Atomic int cupti_forced;
+uint32_t cupti_clock_error_ns;
+
+static void decode_CONCURRENT_KERNEL(const CUpti_ActivityKernel9 *r, struct ts_rec_interval *i)
+{
+	i->start_ns = r->start;
+	i->end_ns = r->end;
+	i->h.device = (int16_t)r->deviceId;
+	i->context = r->contextId;
+	i->stream = r->streamId;
+	i->correlation = r->correlationId;
+	i->graph = r->graphId;
+	i->graph_node = r->graphNodeId;
+	i->name = ts_arena_text(r->name);
+}
+
+static void decode_MEMCPY(const CUpti_ActivityMemcpy5 *r, struct ts_rec_interval *i)
+{
+	i->start_ns = r->start;
+	i->end_ns = r->end;
+	i->h.device = (int16_t)r->deviceId;
+	i->context = r->contextId;
+	i->stream = r->streamId;
+	i->correlation = r->correlationId;
+	i->graph = r->graphId;
+	i->graph_node = r->graphNodeId;
+	i->bytes = r->bytes;
+	i->copy_kind = r->copyKind;
+}
+
+static void decode_MEMCPY2(const CUpti_ActivityMemcpyPtoP4 *r, struct ts_rec_interval *i)
+{
+	i->start_ns = r->start;
+	i->end_ns = r->end;
+	i->h.device = (int16_t)r->deviceId;
+	i->context = r->contextId;
+	i->stream = r->streamId;
+	i->correlation = r->correlationId;
+	i->graph = r->graphId;
+	i->graph_node = r->graphNodeId;
+	i->bytes = r->bytes;
+	i->copy_kind = r->copyKind;
+}
+
+static void decode_MEMSET(const CUpti_ActivityMemset4 *r, struct ts_rec_interval *i)
+{
+	i->start_ns = r->start;
+	i->end_ns = r->end;
+	i->h.device = (int16_t)r->deviceId;
+	i->context = r->contextId;
+	i->stream = r->streamId;
+	i->correlation = r->correlationId;
+	i->graph = r->graphId;
+	i->graph_node = r->graphNodeId;
+	i->bytes = r->bytes;
+}
+
+static void decode_SYNCHRONIZATION(const CUpti_ActivitySynchronization *r, struct ts_rec_interval *i)
+{
+	i->start_ns = r->start;
+	i->end_ns = r->end;
+	i->context = r->contextId;
+	i->stream = r->streamId == NO_STREAM ? 0 : r->streamId;
+	i->correlation = r->correlationId;
+	i->h.device = 0;
+}
+
+static void decode_UNIFIED_MEMORY_COUNTER(const CUpti_ActivityUnifiedMemoryCounter2 *r, struct ts_rec_interval *i)
+{
+	i->start_ns = r->start;
+	i->end_ns = r->end;
+	i->h.device = (int16_t)(r->dstId < 1024 ? r->dstId : r->srcId < 1024 ? r->srcId : 0);
+	i->stream = r->streamId == NO_STREAM ? 0 : r->streamId;
+	i->bytes = r->value;
+}
+
+static void decode_GRAPH_TRACE(const CUpti_ActivityGraphTrace *r, struct ts_rec_interval *i)
+{
+	i->start_ns = r->start;
+	i->end_ns = r->end;
+	i->h.device = (int16_t)r->deviceId;
+	i->context = r->contextId;
+	i->stream = r->streamId;
+	i->correlation = r->correlationId;
+	i->graph = r->graphId;
+}
+
+static void decode_MEMORY_POOL(const CUpti_ActivityMemoryPool2 *r, struct ts_rec_interval *i)
+{
+	static const char *const names[] = { "pool", "pool_created", "pool_destroyed", "pool_trimmed" };
+
+	i->start_ns = i->end_ns = r->timestamp;
+	i->h.device = (int16_t)r->deviceId;
+	i->correlation = r->correlationId;
+	i->bytes = r->size;
+	i->name = ts_arena_text(names[(unsigned)r->memoryPoolOperationType < 4 ? r->memoryPoolOperationType : 0]);
+}
+
+static void decode_OVERHEAD(const CUpti_ActivityOverhead *r, struct ts_rec_interval *i)
+{
+	i->start_ns = r->start;
+	i->end_ns = r->end;
+}
+
+#define TS_KIND(kind, record, activity, when)                                                      \
+	static void decode_any_##kind(const void *any, struct ts_rec_interval *interval)           \
+	{                                                                                          \
+		const record *typed = any;                                                         \
+                                                                                                   \
+		decode_##kind(typed, interval);                                                    \
+	}
+#include "cupti/activities.def"
+#undef TS_KIND
+
+const struct cupti_kind cupti_kinds[] = {
+#define TS_KIND(kind, record, activity, when)                                                      \
+	{ CUPTI_ACTIVITY_KIND_##kind, #kind, TS_ACT_##activity, CUPTI_##when, decode_any_##kind },
+#include "cupti/activities.def"
+#undef TS_KIND
+};
+const unsigned cupti_kind_count = TS_ARRAY_SIZE(cupti_kinds);
+
+/* Zero, reversed, sentinel and unfinished times are kept out of every sum, but the work is told. */
+static void check_times(struct ts_rec_interval *i)
+{
+	uint64_t now = ts_clock_to_ns(ts_clock_now());
+
+	if (i->start_ns && !i->end_ns && atomic_load(&cupti_forced)) {
+		i->untimed = 1;
+		ts_lost(TS_LOST_device_unfinished, 1);
+		return;
+	}
+	if (i->start_ns && i->start_ns <= i->end_ns && i->end_ns < now + FAR_NS && i->start_ns + 24 * FAR_NS > now)
+		return;
+	i->untimed = 1;
+	ts_lost(TS_LOST_device_untimed, 1);
+}
+
+void cupti_decode(const CUpti_Activity *record)
+{
+	struct ts_rec_interval interval = {
+		.h = { .kind = TS_REC_INTERVAL, .slots = 2, .route = TS_ROUTE_CUPTI, .span = 1 },
+		.backend = TS_BACKEND_CUPTI,
+		.clock_error_ns = cupti_clock_error_ns,
+	};
+
+	for (unsigned k = 0; k < cupti_kind_count; k++) {
+		if (cupti_kinds[k].kind != record->kind)
+			continue;
+		interval.activity = cupti_kinds[k].activity;
+		cupti_kinds[k].decode(record, &interval);
+		if (interval.activity != TS_ACT_OVERHEAD)
+			check_times(&interval);
+		device_emit(&interval);
+		return;
+	}
+}
