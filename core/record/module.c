@@ -5,12 +5,14 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/record/arena.h"
-#include "core/record/clock.h"
+#include "core/record/file.h"
 #include "core/record/stack_impl.h"
 
 #define MODULES 2048
@@ -22,8 +24,10 @@ static struct module {
 	uint64_t start, base;
 	uint64_t fingerprint; /* of what the file looks like, path included */
 	uint32_t id;
+	uint32_t seen; /* the value of `departures` when it was last known to be there */
 } modules[MODULES];
 static unsigned module_count, last_hit;
+static uint32_t departures; /* counts the times that files went */
 
 /* ---- found by address ---- */
 
@@ -242,6 +246,16 @@ TS_RAW_MEMORY static uint64_t fingerprint(const struct ts_object *object)
 
 /* ---- known to the arena ---- */
 
+/* Not by the event clock: that one waits for its rate in a process's first milliseconds. */
+static uint64_t session_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec -
+	       (ts_file ? ts_file->start_ns : 0);
+}
+
 static uint32_t add_module(const struct ts_object *object)
 {
 	/* the lock's holder is its only user */
@@ -251,14 +265,16 @@ static uint32_t add_module(const struct ts_object *object)
 
 	memset(m, 0, sizeof(*m));
 	m->base = object->base;
-	m->load_ns = ts_clock_elapsed_ns();
+	m->load_ns = session_ns();
 	m->build_id_bytes = find_build_id(object, m->build_id);
 	find_path(object, m->path);
 	if (module_count == MODULES) /* never seen; their ids stay good, only known no more */
 		module_count = 0;
 	slot = &modules[last_hit = module_count];
-	*slot = (struct module){
-	    .start = object->start, .base = object->base, .fingerprint = fingerprint(object)};
+	*slot = (struct module){.start = object->start,
+				.base = object->base,
+				.fingerprint = fingerprint(object),
+				.seen = departures};
 	slot->id = ts_arena_put(TS_ENTRY_MODULE, 0, m,
 				offsetof(struct ts_module, path) + strlen(m->path) + 1);
 	if (slot->id)
@@ -266,34 +282,53 @@ static uint32_t add_module(const struct ts_object *object)
 	return slot->id;
 }
 
+/* The file is on the caller's stack, so that it stays while we look at it. */
 uint32_t ts_module_id(const struct ts_object *object)
 {
-	if (last_hit < module_count && modules[last_hit].start == object->start)
+	uint64_t print;
+
+	if (last_hit < module_count && modules[last_hit].start == object->start &&
+	    modules[last_hit].seen == departures)
 		return modules[last_hit].id;
 	for (unsigned i = 0; i < module_count; i++)
-		if (modules[i].start == object->start)
+		if (modules[i].start == object->start && modules[i].seen == departures)
 			return modules[last_hit = i].id;
+	/* Not since files went: the same file at the same place keeps its id, so that a program
+	 * that loads and unloads for ever does not fill the arena. */
+	print = fingerprint(object);
+	for (unsigned i = 0; i < module_count; i++)
+		if (modules[i].start == object->start && modules[i].base == object->base &&
+		    modules[i].fingerprint == print) {
+			modules[i].seen = departures;
+			return modules[last_hit = i].id;
+		}
 	return add_module(object);
 }
 
-bool ts_modules_intact(void)
+void ts_modules_doubt(void)
 {
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < module_count; i++) {
-		struct ts_object now;
-
-		if (ts_object_find(modules[i].start, &now) && now.base == modules[i].base &&
-		    now.start == modules[i].start && fingerprint(&now) == modules[i].fingerprint)
-			modules[kept++] = modules[i];
-	}
-	if (kept == module_count)
-		return true;
-	module_count = kept;
-	return false;
+	departures++;
 }
 
 void ts_modules_forget(void)
 {
 	module_count = 0;
+}
+
+/* ---- noticed when they go ---- */
+
+static int read_unloads(struct dl_phdr_info *info, size_t size, void *unloads)
+{
+	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
+		*(uint64_t *)unloads = info->dlpi_subs;
+	return 1;
+}
+
+bool ts_modules_went(void)
+{
+	static _Atomic uint64_t last;
+	uint64_t now = UINT64_MAX;
+
+	dl_iterate_phdr(read_unloads, &now);
+	return now == UINT64_MAX || atomic_exchange(&last, now) != now;
 }

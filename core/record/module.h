@@ -29,12 +29,17 @@ bool ts_object_find(uint64_t pc, struct ts_object *object);
 /* Parts of the file's mapping that can be read; returns how many, at most TS_SEGMENTS. */
 unsigned ts_object_segments(const struct ts_object *object, struct ts_segment *segments);
 
-/* The arena id of the file, added when new; 0 when the arena is full.  With the stack lock. */
+/* The arena id of a file that is on the caller's stack, added when new; 0 when the arena is full.
+ * With the stack lock. */
 uint32_t ts_module_id(const struct ts_object *object);
 
-/* Whether every file that was given an id is still loaded where it was; those that are not are
- * forgotten.  With the stack lock. */
-bool ts_modules_intact(void);
+/* Files have gone: from now on an id is given again only to the very same file.  With the stack
+ * lock. */
+void ts_modules_doubt(void);
+
+/* Whether any file was unloaded since the last call.  Takes the loader's lock: for a thread that
+ * was just in the loader.  Any thread, without the stack lock. */
+bool ts_modules_went(void);
 
 /* In the child of a fork: the arena is a new one, its ids too. */
 void ts_modules_forget(void);

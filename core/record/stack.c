@@ -18,7 +18,7 @@
 
 static _Atomic uint32_t max_depth;
 static _Atomic uint32_t changes = 1; /* counts ts_stack_code_changed and ts_stack_set_depth */
-static uint32_t checked_changes, code_epoch; /* with the stack lock */
+static uint32_t checked_changes;     /* with the stack lock */
 static _Atomic(struct ts_stack_cache *) pool[POOL];
 static _Atomic(const char *) problem;
 static _Atomic bool opened;
@@ -47,14 +47,15 @@ static struct ts_stack_cache *cache_make(void)
 
 	for (unsigned i = 0; i < POOL && !c; i++)
 		c = atomic_exchange_explicit(&pool[i], NULL, memory_order_acquire);
-	if (!c) {
+	if (c) { /* rules are good for any thread, memos read its stack */
+		memset(c->memos, 0, sizeof(c->memos));
+	} else {
 		map = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 		if (map == MAP_FAILED)
 			return NULL;
 		c = map;
 	}
-	c->version = 0;
 	return c;
 }
 
@@ -105,24 +106,21 @@ static struct ts_stack_cache *cache_refresh(uint64_t sp)
 	if (!atomic_load_explicit(&opened, memory_order_relaxed))
 		open_unwinder();
 	now = atomic_load_explicit(&changes, memory_order_acquire);
-	if (now != checked_changes && !ts_modules_intact()) { /* some file is gone */
+	if (now != checked_changes) {
 		ts_rule_forget_all();
-		code_epoch++;
+		ts_modules_doubt();
 	}
 	checked_changes = now;
 	if (!c && !atomic_load_explicit(&problem, memory_order_relaxed)) {
 		c = cache_make();
 		if (c) {
 			ts_bounds_init(&c->bounds, sp);
-			c->depth = 0;
 		}
-	}
-	if (c && (c->epoch != code_epoch || c->depth != depth)) {
-		cache_clear(c, depth);
-		c->epoch = code_epoch;
 	}
 	ts_stack_unlock();
 	if (c) {
+		if (c->version != now)
+			cache_clear(c, depth);
 		c->version = now;
 		ts_self.stacks = c;
 		return c;
@@ -315,16 +313,24 @@ const char *ts_stack_problem(void)
 	return atomic_load_explicit(&problem, memory_order_acquire);
 }
 
-void ts_stack_code_changed(void)
+/* Every thread drops what it knows before its next stack. */
+static void forget(void)
 {
 	atomic_fetch_add_explicit(&changes, 1, memory_order_release);
+}
+
+void ts_stack_code_changed(void)
+{
+	/* Most calls of dlclose only count down. */
+	if (ts_modules_went())
+		forget();
 }
 
 void ts_stack_set_depth(unsigned frames)
 {
 	atomic_store_explicit(&max_depth, frames > TS_STACK_MAX ? TS_STACK_MAX : frames,
 			      memory_order_relaxed);
-	atomic_fetch_add_explicit(&changes, 1, memory_order_release);
+	forget();
 }
 
 void ts_stack_before_fork(void)
@@ -336,8 +342,7 @@ void ts_stack_after_fork(bool in_child)
 {
 	if (in_child) { /* alone, before its first stack: every kept id is of the old arena */
 		ts_modules_forget();
-		code_epoch++;
-		ts_stack_code_changed();
+		forget();
 	}
 	ts_stack_lock_after_fork(in_child);
 }

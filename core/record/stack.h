@@ -24,8 +24,8 @@ uint32_t ts_stack_take(void *frame);
  * once on stderr by the first stack; the trace's end should say it too. */
 const char *ts_stack_problem(void);
 
-/* After a dlclose: code may have gone, forget the rules (each thread at its next walk). Any thread.
- */
+/* Right after a dlclose, on its thread: when it unloaded code, all that is known about code is
+ * dropped, by each thread at its next stack.  Takes the loader's lock. */
 void ts_stack_code_changed(void);
 
 /* The thread ends: give back its cache.  Later stacks of the thread are 0. */

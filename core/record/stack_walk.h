@@ -27,8 +27,7 @@ struct ts_known {
 
 /* What a thread keeps; about 160 KiB. */
 struct ts_stack_cache {
-	uint32_t version; /* of `changes` when last looked at */
-	uint32_t epoch;	  /* of the rules */
+	uint32_t version; /* the value of `changes` that all of this belongs to */
 	uint32_t depth;
 	uint32_t memo_mask, memo_capacity;
 	uint32_t memo_bytes;

@@ -4,15 +4,18 @@ _Thread_local struct taken taken;
 
 NOINLINE void hook(void)
 {
-	void *buffer[FRAMES + 1];
-	int n;
+	void *buffer[FRAMES + 2];
+	int n, mine = 0;
 
 	ts_self.depth++;
 	taken.id = ts_stack_take(__builtin_frame_address(0));
 	ts_self.depth--;
-	n = backtrace(buffer, FRAMES + 1);
-	taken.backtrace_count = n - 1;
-	memcpy(taken.backtrace, buffer + 1, (size_t)taken.backtrace_count * sizeof(*buffer));
+	n = backtrace(buffer, FRAMES + 2);
+	/* It begins in here, or in a sanitizer's own backtrace(). */
+	while (mine < n && buffer[mine] != __builtin_return_address(0))
+		mine++;
+	taken.backtrace_count = n - mine;
+	memcpy(taken.backtrace, buffer + mine, (size_t)taken.backtrace_count * sizeof(*buffer));
 }
 
 unsigned frames_of(uint32_t id, uint64_t *addresses, unsigned *end)

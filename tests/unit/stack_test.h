@@ -20,7 +20,11 @@
 #include "core/record/stack.h"
 
 #define FRAMES 300
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 /* Keeps a call from becoming a jump, which would take its frame away. */
 #define KEEP_FRAME() __asm__ volatile("" ::: "memory")
 
@@ -28,7 +32,7 @@
 struct taken {
 	uint32_t id;
 	int backtrace_count;
-	void *backtrace[FRAMES]; /* of glibc, from hook()'s caller on: return addresses */
+	void *backtrace[FRAMES + 2]; /* of glibc, from hook()'s caller on: return addresses */
 };
 extern _Thread_local struct taken taken;
 

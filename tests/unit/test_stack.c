@@ -107,24 +107,31 @@ static NOINLINE void path(unsigned bits, int level)
 	KEEP_FRAME();
 }
 
+#define PATHS 1000
+
+static NOINLINE void check_path(uint32_t *id)
+{
+	assert_like_backtrace();
+	if (*id)
+		assert_int_equal(taken.id, *id);
+	*id = taken.id;
+}
+
 static void distinct_paths(void **state)
 {
-	static uint32_t ids[1024];
+	static uint32_t ids[PATHS], order[3 * PATHS * 2];
+	unsigned n = 0;
 
 	(void)state;
-	for (int round = 0; round < 3; round++)
-		for (unsigned i = 0; i < 1000; i++) {
-			/* twice or thrice in a row, so that memos are made and then hit wrongly
-			 * placed */
-			for (unsigned again = 0; again <= i % 3; again++) {
-				path(i, 10);
-				assert_like_backtrace();
-				if (round || again)
-					assert_int_equal(taken.id, ids[i]);
-				ids[i] = taken.id;
-			}
-		}
-	for (unsigned i = 1; i < 1000; i++)
+	/* once to three times in a row, so that memos are made and then met in another's place */
+	for (unsigned i = 0; i < 3 * PATHS; i++)
+		for (unsigned again = 0; again <= i % 3 && n < TS_ARRAY_SIZE(order); again++)
+			order[n++] = i % PATHS;
+	for (unsigned i = 0; i < n; i++) {
+		path(order[i], 10);
+		check_path(&ids[order[i]]);
+	}
+	for (unsigned i = 1; i < PATHS; i++)
 		assert_int_not_equal(ids[i], ids[i - 1]);
 }
 
@@ -139,6 +146,12 @@ static NOINLINE void recurse(int n)
 	KEEP_FRAME();
 }
 
+#ifdef __SANITIZE_THREAD__ /* its own shadow of the stack is small */
+#define DEEP 10000
+#else
+#define DEEP 100000
+#endif
+
 static void deep(void **state)
 {
 	uint64_t frames[FRAMES];
@@ -146,14 +159,14 @@ static void deep(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		recurse(100000);
+		recurse(DEEP);
 		assert_int_equal(frames_of(taken.id, frames, &end), 64);
 		assert_int_equal(end, TS_STACK_TRUNCATED);
 		for (int f = 0; f < 64; f++)
 			assert_int_equal(frames[f] + 1, taken.backtrace[f]);
 	}
 	ts_stack_set_depth(TS_STACK_MAX + 1);
-	recurse(100000);
+	recurse(DEEP);
 	assert_int_equal(frames_of(taken.id, frames, &end), TS_STACK_MAX);
 	ts_stack_set_depth(0);
 	hook();
@@ -242,7 +255,8 @@ static void errno_kept(void **state)
 	(void)state;
 	errno = 4711;
 	for (int i = 0; i < 4; i++) {
-		ts_stack_code_changed();
+		if (i % 2) /* cold again */
+			ts_stack_set_depth(64);
 		plain(small_hook);
 		assert_int_equal(errno, 4711);
 	}
