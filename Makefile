@@ -33,7 +33,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes
 OPT      := $(if $(SAN),-O1,-O2)
 CFLAGS   ?= -g
-BASE     := -std=gnu11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-semantic-interposition -ffunction-sections \
+BASE      = -std=gnu11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-semantic-interposition -ffunction-sections \
 	    -pthread -I. -D_GNU_SOURCE -DTS_VERSION='"$(VERSION)"' $(SANFLAGS)
 CUDAFLAGS = -isystem $(CUDA_INC) -isystem $(CUPTI_INC)
 LDBASE   := -pthread $(SANFLAGS)
@@ -48,6 +48,10 @@ all: $B/libtstrace.so $B/tstrace sim ## build the library, the command and the s
 $B/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) $(CUDAFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+# The sanitizers' runtimes call dlsym before they are ready to check anything: what runs then is not instrumented.
+early := $(patsubst %,$B/obj/%.o,preload/dlsym preload/elf preload/real preload/fn core/base)
+$(early): SANFLAGS :=
 
 # Only libc: libunwind, CUPTI and CUDA are opened at run time.  NODELETE: hooks may be called until the very end.
 $B/libtstrace.so: $(call obj,$(lib_src)) preload/tstrace.map
