@@ -18,10 +18,10 @@
 
 static _Atomic uint32_t max_depth;
 static _Atomic uint32_t changes = 1; /* counts ts_stack_code_changed and ts_stack_set_depth */
-static uint32_t checked_changes;     /* with the stack lock */
+static uint32_t checked_changes;	 /* with the stack lock, as the next */
+static bool opened;
 static _Atomic(struct ts_stack_cache *) pool[POOL];
 static _Atomic(const char *) problem;
-static _Atomic bool opened;
 
 /* ---- a thread's cache ---- */
 
@@ -86,7 +86,7 @@ static void open_unwinder(void)
 	const char *why = "no memory";
 
 	if (!ts_stack_run_aside(open_aside, &why) && !why) {
-		atomic_store_explicit(&opened, true, memory_order_release);
+		opened = true;
 		return;
 	}
 	atomic_store_explicit(&problem, why, memory_order_release);
@@ -97,26 +97,24 @@ static void open_unwinder(void)
 static struct ts_stack_cache *cache_refresh(uint64_t sp)
 {
 	struct ts_stack_cache *c = ts_self.stacks;
-	uint32_t now, depth = atomic_load_explicit(&max_depth, memory_order_relaxed);
+	uint32_t now, depth;
 
-	if (ts_self.ended || !depth || atomic_load_explicit(&problem, memory_order_acquire))
+	if (ts_self.ended || !atomic_load_explicit(&max_depth, memory_order_relaxed) ||
+	    ts_stack_problem())
 		return NULL;
 	if (!ts_stack_lock())
 		goto unsafe;
-	if (!atomic_load_explicit(&opened, memory_order_relaxed))
+	if (!opened && !ts_stack_problem())
 		open_unwinder();
 	now = atomic_load_explicit(&changes, memory_order_acquire);
+	depth = atomic_load_explicit(&max_depth, memory_order_relaxed);
 	if (now != checked_changes) {
 		ts_rule_forget_all();
 		ts_modules_doubt();
 	}
 	checked_changes = now;
-	if (!c && !atomic_load_explicit(&problem, memory_order_relaxed)) {
-		c = cache_make();
-		if (c) {
-			ts_bounds_init(&c->bounds, sp);
-		}
-	}
+	if (!c && opened && (c = cache_make()))
+		ts_bounds_init(&c->bounds, sp);
 	ts_stack_unlock();
 	if (c) {
 		if (c->version != now)
@@ -125,7 +123,7 @@ static struct ts_stack_cache *cache_refresh(uint64_t sp)
 		ts_self.stacks = c;
 		return c;
 	}
-	if (atomic_load_explicit(&problem, memory_order_relaxed))
+	if (ts_stack_problem())
 		return NULL;
 unsafe:
 	ts_lost(TS_LOST_stack_unsafe, 1);

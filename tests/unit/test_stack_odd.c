@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 
@@ -367,14 +368,56 @@ static void loader_stress(void **state)
 	print_message("%ld stacks, %ld given up\n", (long)stacks, (long)missed);
 }
 
-int main(void)
+/* --- no libunwind --- */
+
+/* In a process whose libunwind is an empty library. */
+static int run_without(void)
+{
+	hook();
+	return taken.id == 0 && ts_stack_problem() && strstr(ts_stack_problem(), "libunwind") &&
+		       !ts_lost_count(TS_LOST_stack_unsafe)
+		   ? 42
+		   : 1;
+}
+
+static void without_libunwind(void **state)
+{
+	char path[64], folder[64], command[512];
+	int status;
+
+	(void)state;
+	if (!build_library("four", path))
+		skip();
+	strcpy(folder, "/tmp/test_stack_XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(
+	    command, sizeof(command),
+	    "mv %s %s/libunwind-x86_64.so.8 && LD_LIBRARY_PATH=%s /proc/%d/exe without 2>%s/said",
+	    path, folder, folder, (int)getpid(), folder);
+	status = system(command);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 42);
+	snprintf(command, sizeof(command),
+		 "test $(grep -c 'no call stacks' %s/said) = 1; s=$?; rm -r %s; exit $s", folder,
+		 folder);
+	assert_int_equal(system(command), 0);
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(jit),	     cmocka_unit_test(coroutines_of_thread),
-	    cmocka_unit_test(coroutines),    cmocka_unit_test(garbage),
-	    cmocka_unit_test(handlers),	     cmocka_unit_test(replaced_library),
-	    cmocka_unit_test(loader_stress),
+		cmocka_unit_test(jit),
+		cmocka_unit_test(coroutines_of_thread),
+		cmocka_unit_test(coroutines),
+		cmocka_unit_test(garbage),
+		cmocka_unit_test(handlers),
+		cmocka_unit_test(replaced_library),
+		cmocka_unit_test(loader_stress),
+		cmocka_unit_test(without_libunwind),
 	};
 
+	(void)argv;
+	if (argc > 1)
+		return stack_setup(NULL) ? 1 : run_without();
 	return cmocka_run_group_tests(tests, stack_setup, stack_teardown);
 }
