@@ -70,16 +70,22 @@ static bool find_by_iteration(uint64_t pc, struct ts_object *object)
 }
 
 #if __GLIBC_PREREQ(2, 35)
-/* Weak: the library built here also loads with an older glibc. */
-#pragma weak _dl_find_object
+/* Looked up, not linked: a library that names a symbol of 2.35, weak or not, does not load with an
+ * older glibc, and a preloaded library that does not load ends every program. */
+static int (*find_object)(void *pc, struct dl_find_object *found);
+
+__attribute__((constructor(102))) static void look_up(void)
+{
+	*(void **)&find_object = ts_libc_dlsym(RTLD_DEFAULT, "_dl_find_object");
+}
 
 bool ts_object_find(uint64_t pc, struct ts_object *object)
 {
 	struct dl_find_object found;
 
-	if (!_dl_find_object)
+	if (!find_object)
 		return find_by_iteration(pc, object);
-	if (_dl_find_object((void *)(uintptr_t)pc, &found))
+	if (find_object((void *)(uintptr_t)pc, &found))
 		return false;
 	*object = (struct ts_object){
 	    .start = (uintptr_t)found.dlfo_map_start,
