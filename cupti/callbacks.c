@@ -1,5 +1,7 @@
-/* CUPTI's callbacks: inside the real call of a hook they tell its correlation id; outside of any hook they are
- * a call that came by a route we do not see, and are recorded themselves. */
+/* CUPTI's callbacks: inside the real call of a hook they tell its correlation id.
+ *
+ * A runtime that is linked in statically is not hooked, the driver calls it makes are: they record the call, with
+ * the ids of both.  A call in which no hook was met came by a route we do not see and is recorded here. */
 #include <string.h>
 
 #include "core/record/arena.h"
@@ -8,42 +10,45 @@
 #include "cupti/cupti.h"
 #include "cupti/library.h"
 
-static void on_enter(const CUpti_CallbackData *data)
+static void on_enter(const CUpti_CallbackData *data, bool is_runtime)
 {
 	if (ts_self.depth) {
 		ts_device_correlate(ts_self.correlation, data->correlationId);
-		return;
+		if (ts_self.unhooked && !is_runtime) {
+			ts_device_correlate(ts_self.correlation, ts_self.unhooked);
+			ts_self.unhooked_inside++;
+		}
+	} else if (!ts_self.unhooked) {
+		ts_self.unhooked = data->correlationId;
+		ts_self.unhooked_inside = 0;
+		*data->correlationData = ts_clock_now();
 	}
-	if (!ts_enter()) {
-		ts_leave();
-		return;
-	}
-	/* Left at the exit of this call: calls inside it are not recorded again. */
-	ts_self.correlation[0] = data->correlationId;
-	ts_self.correlation[1] = 0;
-	*data->correlationData = ts_clock_now();
 }
 
 static void on_exit_call(const CUpti_CallbackData *data)
 {
 	uint64_t begin = *data->correlationData;
+	struct ts_ring *ring;
 	struct ts_rec_op *op;
 
 	if (!begin)
 		return;
 	*data->correlationData = 0;
-	op = ts_self.ring ? ts_reserve(ts_self.ring, 2) : NULL;
+	ts_self.unhooked = 0;
+	if (ts_self.unhooked_inside)
+		return;
+	ring = ts_enter();
+	op = ring ? ts_reserve(ring, 2) : NULL;
 	if (op) {
 		*op = (struct ts_rec_op){
 			.h = { .kind = TS_REC_OP, .slots = 2, .route = TS_ROUTE_CUPTI, .device = TS_DEVICE_NONE,
 			       .t = begin, .span = ts_self.span },
 			.t_end = ts_clock_now(),
 			.error = data->functionReturnValue ? *(const int *)data->functionReturnValue : 0,
-			.correlation = ts_self.correlation[0],
-			.correlation2 = ts_self.correlation[1],
+			.correlation = data->correlationId,
 			.name = ts_arena_text(data->symbolName ? data->symbolName : data->functionName),
 		};
-		ts_commit(ts_self.ring, 2);
+		ts_commit(ring, 2);
 	}
 	ts_leave();
 }
@@ -58,7 +63,7 @@ void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_Call
 		const CUpti_CallbackData *call = data;
 
 		if (call->callbackSite == CUPTI_API_ENTER)
-			on_enter(call);
+			on_enter(call, domain == CUPTI_CB_DOMAIN_RUNTIME_API);
 		else
 			on_exit_call(call);
 	}

@@ -65,9 +65,9 @@ static void print_details(const struct ts_rec_interval *rec, const char *name_ke
 		ts_line_u64(&ts_lines, "clock_error_ns", rec->clock_error_ns);
 }
 
-/* Work whose times cannot be used is kept as an op without duration: an interval of zero is not allowed, and
- * one at time zero would be a lie. */
-static void print_untimed(const struct ts_rec_interval *rec, uint32_t span, uint64_t at_ns)
+/* A moment: what has no duration (a pool was trimmed), and work whose times cannot be used, at the time of its
+ * launch: an interval of zero is not allowed, and one at time zero would be a lie. */
+static void print_moment(const struct ts_rec_interval *rec, uint32_t span, uint64_t at_ns, bool untimed)
 {
 	ts_line_begin(&ts_lines, "op");
 	ts_print_span_id(span);
@@ -76,7 +76,8 @@ static void print_untimed(const struct ts_rec_interval *rec, uint32_t span, uint
 	ts_print_device("device", rec->h.device, false);
 	ts_line_raw(&ts_lines, ",\"duration_ns\":0,\"input_dense_bytes\":0");
 	ts_line_u64(&ts_lines, "timestamp_ns", at_ns);
-	ts_line_bool(&ts_lines, "untimed", true);
+	if (untimed)
+		ts_line_bool(&ts_lines, "untimed", true);
 	ts_line_u64(&ts_lines, "device_stream", rec->stream);
 	print_details(rec, NULL);
 	ts_line_end(&ts_lines);
@@ -106,10 +107,14 @@ static void print_interval(const struct ts_rec_interval *rec, const struct launc
 	uint64_t end = rec->end_ns > zero ? rec->end_ns - zero : 0;
 	uint32_t span = rec->launch_span ? (uint32_t)rec->launch_span : launch ? launch->span : 1;
 
+	if (!rec->untimed && rec->activity == TS_ACT_POOL) {
+		print_moment(rec, span, start, false);
+		return;
+	}
 	if (rec->untimed || end <= start) {
 		if (!rec->untimed)
 			ts_lost(TS_LOST_device_untimed, 1);
-		print_untimed(rec, span, launch ? launch->start_ns : 0);
+		print_moment(rec, span, launch ? launch->start_ns : 0, true);
 		return;
 	}
 	ts_line_begin(&ts_lines, "device_interval");
@@ -152,7 +157,7 @@ void ts_interval_settle(bool last)
 			queue[kept++] = *item;
 			continue;
 		}
-		if (!is_known && !item->rec.launch_span)
+		if (!is_known && !item->rec.launch_span && item->rec.activity != TS_ACT_POOL)
 			ts_lost(TS_LOST_device_unknown_launch, 1);
 		print_interval(&item->rec, is_known ? launch : NULL);
 	}

@@ -32,6 +32,8 @@ struct ts_thread {
 	uint32_t step;                  /* step of the innermost step span: 0, 1 forward .. 3 optimizer */
 	uint32_t ended;                 /* the thread's destructor ran */
 	uint32_t number;                /* of the thread in the trace, from 1; 0 not yet given */
+	uint32_t unhooked;              /* backend: id of a runtime call under way that no hook saw */
+	uint32_t unhooked_inside;       /* backend: hooked driver calls seen inside it */
 };
 
 extern _Thread_local struct ts_thread ts_self __attribute__((tls_model("initial-exec")));
