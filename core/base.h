@@ -12,6 +12,26 @@
 #define TS_EXPORT __attribute__((visibility("default")))
 #define TS_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+/* Comparing names without the C library: before a sanitizer's runtime is ready, and in the middle of
+ * relocation, its string functions cannot be called. */
+static inline bool ts_same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static inline bool ts_begins(const char *text, const char *prefix)
+{
+	while (*prefix && *text == *prefix) {
+		text++;
+		prefix++;
+	}
+	return !*prefix;
+}
+
 /* The dlsym of libc, never an interposed one.  Set by the preload's constructor, or lazily at the
  * first use; any thread. */
 extern __attribute__((visibility("hidden"))) void *(*ts_libc_dlsym)(void *handle, const char *name);

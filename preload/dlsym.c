@@ -3,7 +3,6 @@
  * All else leaves by a jump, not a call: glibc takes the return address for the caller, and decides by it what
  * RTLD_NEXT and RTLD_DEFAULT mean. */
 #include <dlfcn.h>
-#include <string.h>
 
 #include "core/record/record.h"
 #include "preload/elf.h"
@@ -22,7 +21,7 @@ static int see_tool(const struct ts_object *object, void *data)
 	if (search->address < object->low || search->address >= object->high)
 		return 0;
 	for (size_t i = 0; i < TS_ARRAY_SIZE(tools); i++)
-		search->is_tool |= strncmp(object->name, tools[i], strlen(tools[i])) == 0;
+		search->is_tool |= ts_begins(object->name, tools[i]);
 	return 1;
 }
 
@@ -53,7 +52,7 @@ __attribute__((used, visibility("hidden"))) void *ts_dlsym_filter(void *handle, 
 
 	find_libc_dlsym();
 	if (!name || handle == RTLD_DEFAULT || handle == RTLD_NEXT ||
-	    (strncmp(name, "cu", 2) && strncmp(name, "__cuda", 6)))
+	    (!ts_begins(name, "cu") && !ts_begins(name, "__cuda")))
 		return NULL;
 	fn = ts_fn_find(name);
 	if (fn == TS_FN_none || is_tool(caller))

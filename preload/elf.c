@@ -2,7 +2,6 @@
 #include "preload/elf.h"
 
 #include <elf.h>
-#include <string.h>
 
 #include "preload/fn.h"
 
@@ -16,9 +15,12 @@ static const void *pointer(const struct ts_object *object, uintptr_t value)
 
 static const char *base_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *name = path;
 
-	return slash ? slash + 1 : path;
+	for (; *path; path++)
+		if (*path == '/')
+			name = path + 1;
+	return name;
 }
 
 static void read_dynamic(struct ts_object *object)
@@ -111,7 +113,7 @@ static const ElfW(Sym) *matches(const struct ts_object *o, uint32_t i, const cha
 		return NULL;
 	if (o->versions && (o->versions[i] & HIDDEN_VERSION))
 		return NULL;
-	return strcmp(o->strings + s->st_name, name) == 0 ? s : NULL;
+	return ts_same(o->strings + s->st_name, name) ? s : NULL;
 }
 
 static const ElfW(Sym) *find_gnu(const struct ts_object *o, const char *name)
@@ -178,7 +180,7 @@ const char *ts_object_needs(const struct ts_object *object, const char *prefix)
 	for (const ElfW(Dyn) *d = object->dynamic; d && d->d_tag != DT_NULL; d++) {
 		if (d->d_tag != DT_NEEDED || !object->strings)
 			continue;
-		if (strncmp(object->strings + d->d_un.d_val, prefix, strlen(prefix)) == 0)
+		if (ts_begins(object->strings + d->d_un.d_val, prefix))
 			return object->strings + d->d_un.d_val;
 	}
 	return NULL;
@@ -189,9 +191,9 @@ const char *ts_object_needs(const struct ts_object *object, const char *prefix)
 bool ts_object_is(const struct ts_object *object, unsigned lib)
 {
 	const char *want = lib == TS_LIB_RT ? "libcudart" : "libcuda";
-	size_t n = strlen(want);
+	size_t n = lib == TS_LIB_RT ? sizeof("libcudart") - 1 : sizeof("libcuda") - 1;
 
-	return strncmp(object->name, want, n) == 0 && (object->name[n] == '.' || object->name[n] == '-');
+	return ts_begins(object->name, want) && (object->name[n] == '.' || object->name[n] == '-');
 }
 
 struct question {

@@ -2,7 +2,6 @@
 #include "preload/fn.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "core/record/record.h"
 
@@ -51,7 +50,7 @@ enum ts_fn ts_fn_find(const char *name)
 	if (!atomic_load(&filled))
 		fill();
 	for (uint32_t at = hash(name) % SLOTS; (fn = atomic_load(&slots[at])) != 0; at = (at + 1) % SLOTS)
-		if (strcmp(ts_fn_facts[fn].name, name) == 0)
+		if (ts_same(ts_fn_facts[fn].name, name))
 			return (enum ts_fn)fn;
 	return TS_FN_none;
 }
@@ -67,7 +66,7 @@ enum ts_fn ts_fn_next_of_base(const char *base, enum ts_fn from)
 		if (fn == TS_FN_none || ts_fn_facts[fn].lib != TS_LIB_DRV)
 			return TS_FN_none;
 	}
-	if (fn < TS_FN_COUNT && strcmp(ts_fn_facts[fn].base, base) == 0)
+	if (fn < TS_FN_COUNT && ts_same(ts_fn_facts[fn].base, base))
 		return (enum ts_fn)fn;
 	return TS_FN_none;
 }

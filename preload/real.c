@@ -61,7 +61,8 @@ static int see_caller(const struct ts_object *object, void *data)
 	s->size = object->high - object->low;
 	needs = ts_object_needs(object, library_prefix[s->lib]);
 	if (needs)
-		strncpy(s->needs, needs, sizeof(s->needs) - 1);
+		for (size_t i = 0; needs[i] && i + 1 < sizeof(s->needs); i++)
+			s->needs[i] = needs[i];
 	return 1;
 }
 
@@ -74,11 +75,11 @@ static int see_definition(const struct ts_object *object, void *data)
 	bool is_library = ts_object_is(object, s->lib), is_wanted;
 	void *found;
 
-	if (strcmp(object->name, own_name) == 0) {
+	if (ts_same(object->name, own_name)) {
 		s->after_us = true;
 		return 0;
 	}
-	is_wanted = is_library && s->needs[0] && strcmp(object->name, s->needs) == 0;
+	is_wanted = is_library && s->needs[0] && ts_same(object->name, s->needs);
 	if (!is_library && (!s->after_us || object->index >= s->startup))
 		return 0;
 	found = ts_object_symbol(object, s->symbol);
@@ -212,7 +213,7 @@ static int see_next(const struct ts_object *object, void *data)
 {
 	struct search *s = data;
 
-	if (strcmp(object->name, own_name) == 0) {
+	if (ts_same(object->name, own_name)) {
 		s->after_us = true;
 		return 0;
 	}
@@ -235,7 +236,7 @@ static int see_libc(const struct ts_object *object, void *data)
 {
 	struct search *s = data;
 
-	if (strncmp(object->name, "libc.so", 7) != 0 && strncmp(object->name, "libdl.so", 8) != 0)
+	if (!ts_begins(object->name, "libc.so") && !ts_begins(object->name, "libdl.so"))
 		return 0;
 	s->found = ts_object_symbol(object, s->symbol);
 	return s->found != NULL;

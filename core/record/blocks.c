@@ -109,7 +109,7 @@ void ts_block_child(void)
 	generation_floor = 0;
 }
 
-void *ts_grow(void *old, size_t *have, size_t count, size_t bytes)
+void *ts_writer_grow(void *old, size_t *have, size_t count, size_t bytes)
 {
 	size_t want = *have ? *have : 256;
 	void *more;

@@ -30,7 +30,7 @@ void ts_interval_launch(uint32_t correlation, uint32_t span, uint64_t start_ns)
 
 void ts_interval_queue(const struct ts_rec_interval *rec, const struct ts_source *from)
 {
-	struct waiting *grown = ts_grow(queue, &queue_room, queued + 1, sizeof(*queue));
+	struct waiting *grown = ts_writer_grow(queue, &queue_room, queued + 1, sizeof(*queue));
 
 	(void)from;
 	if (!grown) {

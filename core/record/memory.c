@@ -35,7 +35,7 @@ static bool before(const struct pending *a, const struct pending *b)
 
 void ts_memory_queue(const struct ts_rec *rec, const struct ts_source *from)
 {
-	struct pending *grown = ts_grow(heap, &heap_room, heap_used + 1, sizeof(*heap)), item;
+	struct pending *grown = ts_writer_grow(heap, &heap_room, heap_used + 1, sizeof(*heap)), item;
 	size_t at = heap_used;
 
 	if (!grown) {

@@ -194,7 +194,7 @@ static void print_span_start(const struct ts_rec_span_start *rec, uint32_t threa
 	static const char *const kinds[] = { "function", "op", "module" };
 	static const char *const steps[] = { NULL, "forward", "backward", "optimizer" };
 	static const char *const sources[] = { "api", "nvtx", "auto" };
-	struct open_span *grown = ts_grow(open_spans, &open_room, open_count + 1, sizeof(*open_spans));
+	struct open_span *grown = ts_writer_grow(open_spans, &open_room, open_count + 1, sizeof(*open_spans));
 	uint64_t ns = ts_clock_session_ns(rec->h.t);
 
 	if (grown) {

@@ -69,7 +69,7 @@ uint64_t ts_interval_overhead_ns(void);
 void ts_interval_child(void);
 
 /* Memory for a growing array: maps room for `count` items of `bytes`, keeps the old ones. */
-void *ts_grow(void *old, size_t *room, size_t count, size_t bytes);
+void *ts_writer_grow(void *old, size_t *room, size_t count, size_t bytes);
 
 /* --- session: the first and the last lines --- */
 void ts_print_begin(void);
