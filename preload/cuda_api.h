@@ -32,6 +32,7 @@
 #undef cuEventRecord
 #undef cuEventRecordWithFlags
 #undef cuGetProcAddress
+#undef cuGetProcAddress_v2
 #undef cuGraphAddDependencies
 #undef cuGraphAddKernelNode
 #undef cuGraphAddNode
@@ -128,6 +129,7 @@
 #undef cuStreamGetAttribute
 #undef cuStreamGetCaptureInfo
 #undef cuStreamGetCtx
+#undef cuStreamGetCtx_v2
 #undef cuStreamGetDevice
 #undef cuStreamGetFlags
 #undef cuStreamGetId

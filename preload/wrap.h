@@ -167,6 +167,14 @@ typedef cudaError_t ts_words(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr
 		     false, false)
 #define TS_DO_ALLOC_NODE(args, kind, address, bytes)                                               \
 	TS_ALLOCATED(args, kind, address, bytes, 0, 0, false, true)
+/* a node of any type: only one that allocates is of interest */
+#define TS_DO_ALLOC_NODE_OF(args, params)                                                          \
+	if (TS_OF(params, type) == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {                                 \
+		TS_ALLOCATED(args, GRAPH, (params)->alloc.dptr, (params)->alloc.bytesize, 0, 0,    \
+			     false, true)                                                          \
+	} else {                                                                                   \
+		r_ = real_ args;                                                                   \
+	}
 
 #define TS_FREED(args, kind_, address_, ordered_, stream_)                                         \
 	if (ring_)                                                                                 \
