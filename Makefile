@@ -51,7 +51,7 @@ $B/obj/%.o: %.c Makefile
 
 # The sanitizers' runtimes call dlsym before they are ready to check anything: what runs then is not instrumented.
 early := $(patsubst %,$B/obj/%.o,preload/dlsym preload/elf preload/real preload/fn core/base)
-$(early): SANFLAGS :=
+$(early): SANFLAGS := $(if $(SAN),-DTS_SANITIZED)
 
 # Only libc: libunwind, CUPTI and CUDA are opened at run time.  NODELETE: hooks may be called until the very end.
 $B/libtstrace.so: $(call obj,$(lib_src)) preload/tstrace.map

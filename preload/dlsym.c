@@ -40,7 +40,14 @@ static void find_libc_dlsym(void)
 
 	if (atomic_load_explicit(&found, memory_order_acquire))
 		return;
+#if defined(TS_SANITIZED)
+	/* A sanitizer's own dl_iterate_phdr cannot be called while its runtime starts. */
+	ts_libc_dlsym = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+	if (!ts_libc_dlsym)
+		ts_libc_dlsym = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+#else
 	ts_libc_dlsym = (void *(*)(void *, const char *))ts_real_next("dlsym");
+#endif
 	atomic_store_explicit(&found, 1, memory_order_release);
 }
 

@@ -133,8 +133,8 @@ static char *copy_text(const char *text)
 
 static void look_up(struct ts_place *place, const struct image *image, uint64_t offset)
 {
-	/* A return address is behind the call, perhaps already in the next line or function. */
-	GElf_Addr address = offset ? offset - 1 : 0;
+	/* Frames lie inside their call instruction (core/record/arena.h): looked up as they are. */
+	GElf_Addr address = offset;
 	GElf_Off into = 0;
 	GElf_Sym symbol;
 	const char *name, *file;
