@@ -81,7 +81,8 @@ void ts_hook_op_nested(const struct ts_hook *hook, const struct ts_rec_op *op)
 		return;
 	if (!outer->stream)
 		outer->stream = op->stream;
-	if (!outer->bytes)
+	/* The runtime's extent counts elements when an array takes part, the driver's bytes. */
+	if (outer->bytes < op->bytes)
 		outer->bytes = op->bytes;
 	if (class != TS_CLASS_LAUNCH)
 		return;
