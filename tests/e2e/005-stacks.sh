@@ -12,7 +12,7 @@ assert len(live) == 1 and live[0]["bytes"] == 2 * 131072, live
 names = [f.get("function", "") for f in live[0]["frames"]]
 at = [i for i, n in enumerate(names) if n.startswith("device_floats(")]
 assert at and "main" in names[at[0]:], names      # what lies between may be inlined
-lines = [(f["file"], f["line"]) for f in live[0]["frames"] if "file" in f]
+lines = [(f["file"], f["line"]) for f in live[0]["frames"] if "line" in f]
 assert any(file.endswith("demo.cu") and line > 0 for file, line in lines), lines
 peak = [f.get("function", "") for s in memory["peak_stacks"] for f in s["frames"]]
 assert peak.count("main") >= 2 and any(n.startswith("device_floats(") for n in peak), peak
