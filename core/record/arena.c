@@ -107,7 +107,9 @@ uint32_t ts_arena_text(const char *text)
 
 const struct ts_entry *ts_arena_get(uint32_t id)
 {
-	return id ? entry_of(id) : NULL;
+	if (!id || !ts_file || id * (uint64_t)WORD >= atomic_load_explicit(&ts_file->arena_used, memory_order_acquire))
+		return NULL;
+	return entry_of(id);
 }
 
 void ts_arena_prefork(void)

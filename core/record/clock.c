@@ -13,6 +13,8 @@
 /* A new piece begins this long after it is made; see clock.h.  It meets the true clock after HORIZON. */
 #define MARGIN_NS NS_PER_S
 #define HORIZON_NS (10 * NS_PER_S)
+#define CHECK_NS (NS_PER_S / 4)
+#define BASE_NS (30 * NS_PER_S)
 
 bool ts_clock_is_raw;
 
@@ -20,13 +22,15 @@ struct anchor {
 	uint64_t raw, ns;
 };
 
-static struct anchor first;
+/* The rate is measured from `base`, which follows half a minute to a minute behind; `next` is the base to be. */
+static struct anchor first, base, next;
 static struct ts_file *shared;
 /* Pieces before a file is attached, and for processes without one. */
 static struct ts_clock_segment own_segments[TS_CLOCK_SEGMENTS];
 static struct ts_clock_segment *segments = own_segments;
 static _Atomic uint32_t segment_count;
 static _Atomic int calibrating;
+static uint64_t checked_ns;
 
 static uint64_t monotonic(void)
 {
@@ -80,7 +84,7 @@ void ts_clock_init(int mode)
 	if (first.ns && raw == ts_clock_is_raw)
 		return;
 	ts_clock_is_raw = raw;
-	first = take_anchor();
+	first = base = next = take_anchor();
 }
 
 static uint64_t map(const struct ts_clock_segment *s, uint64_t raw)
@@ -147,34 +151,45 @@ uint64_t ts_clock_to_ns(uint64_t raw)
 	return map(&segments[i], raw);
 }
 
+/* The error that is let be: less than matters, and growing while the table fills, so that it lasts for days
+ * whatever the clock does. */
+static uint64_t tolerance(uint32_t count)
+{
+	return UINT64_C(500) << count / (TS_CLOCK_SEGMENTS / 8);
+}
+
 void ts_clock_maintain(void)
 {
-	static uint64_t last_ns, interval = NS_PER_S / 4;
 	struct anchor now;
-	uint64_t raw_rate, start, at_start, target, mult;
+	uint64_t raw_rate, start, at_start, truth, target, mult, error;
 	const struct ts_clock_segment *last;
+	uint32_t count;
 
 	if (!ts_clock_is_raw)
 		return;
 	if (!atomic_load(&segment_count))
 		calibrate();
-	now = take_anchor();
-	if (now.ns - last_ns < interval)
-		return;
-	last = &segments[atomic_load(&segment_count) - 1];
+	count = atomic_load(&segment_count);
+	last = &segments[count - 1];
 	/* Not before the piece made last has begun: pieces are in order. */
-	if (now.raw < last->start)
+	if (counter() < last->start || monotonic() - checked_ns < CHECK_NS)
 		return;
-	last_ns = now.ns;
-	/* Soon at first, since the first rate is rough, then ever more seldom: the table lasts for weeks. */
-	if (interval < 3600 * NS_PER_S)
-		interval = interval * 3 / 2;
-	raw_rate = rate(now.ns - first.ns, now.raw - first.raw);
+	now = take_anchor();
+	checked_ns = now.ns;
+	raw_rate = rate(now.ns - base.ns, now.raw - base.raw);
+	if (now.ns - next.ns > BASE_NS) {
+		base = next;
+		next = now;
+	}
 	start = now.raw + (uint64_t)(((unsigned __int128)MARGIN_NS << 32) / raw_rate);
 	at_start = map(last, start);
-	target = now.ns + MARGIN_NS + HORIZON_NS;
+	truth = now.ns + MARGIN_NS;
+	error = at_start > truth ? at_start - truth : truth - at_start;
+	if (error < tolerance(count))
+		return;
+	target = truth + HORIZON_NS;
 	mult = target > at_start ? (uint64_t)((unsigned __int128)(target - at_start) * raw_rate / HORIZON_NS) : 0;
-	/* A rate off by more than one in a thousand is a clock that was stopped (suspend): keep the measured one
+	/* Off by more than one in a thousand is a clock that was stopped or set (suspend): keep the measured rate
 	 * and leave the offset; order matters more than the wall. */
 	if (mult > raw_rate + raw_rate / 1000 || mult < raw_rate - raw_rate / 1000)
 		mult = raw_rate;
@@ -202,6 +217,9 @@ void ts_clock_detach(void)
 		own_segments[i] = segments[i];
 	segments = own_segments;
 	shared = NULL;
+	/* In a child: the thread that was measuring is not here. */
+	if (!count)
+		atomic_store(&calibrating, 0);
 }
 
 static _Atomic uint64_t session_start_ns;

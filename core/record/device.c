@@ -10,6 +10,7 @@ const struct ts_device_backend *ts_device;
 enum ts_backend ts_device_kind;
 void *(*ts_device_before)(uint64_t stream, bool per_thread);
 void (*ts_device_after)(void *token, struct ts_rec_op *op);
+void (*ts_device_context_ends)(int device);
 void *(*ts_driver_function)(const char *symbol);
 
 #define PAIRS 32
@@ -88,4 +89,5 @@ void ts_describe_child(void)
 	ts_device_kind = TS_BACKEND_OFF;
 	ts_device_before = NULL;
 	ts_device_after = NULL;
+	ts_device_context_ends = NULL;
 }

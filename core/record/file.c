@@ -28,31 +28,46 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
-/* Reserve and map `bytes` more of the file, at `where` or anywhere; *offset is where they lie in it. */
+/* Reserve and map `bytes` more of the file, at `where` or anywhere; *offset is where they lie in it.  No
+ * descriptor is kept: the program's descriptors are its own. */
+static void *extend_file(uint64_t bytes, void *where, uint64_t *offset)
+{
+	int fd = path[0] ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1, error;
+	void *memory = MAP_FAILED;
+
+	if (fd < 0)
+		return NULL;
+	/* On tmpfs a signal interrupts it. */
+	for (int tries = 0; (error = posix_fallocate(fd, (off_t)file_bytes, (off_t)bytes)) == EINTR && tries < 100;)
+		tries++;
+	if (!error)
+		memory = mmap(where, bytes, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_POPULATE | (where ? MAP_FIXED : 0), fd, (off_t)file_bytes);
+	close(fd);
+	if (memory == MAP_FAILED)
+		return NULL;
+	*offset = file_bytes;
+	file_bytes += bytes;
+	return memory;
+}
+
+/* The same, or private memory when the file's folder is full: then *offset is 0, and what lies there is
+ * lost if the program is killed. */
 static void *extend(uint64_t bytes, void *where, uint64_t *offset)
 {
-	int fixed = where ? MAP_FIXED : 0, fd, error;
 	void *memory;
 
 	bytes = round_up(bytes);
-	*offset = file_bytes;
-	if (!path[0]) {
-		memory = mmap(where, bytes, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | fixed, -1, 0);
-	} else {
-		fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-		if (fd < 0)
-			return NULL;
-		error = posix_fallocate(fd, (off_t)file_bytes, (off_t)bytes);
-		memory = error ? MAP_FAILED :
-				 mmap(where, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | fixed, fd,
-				      (off_t)file_bytes);
-		close(fd);
-	}
-	if (memory == MAP_FAILED)
-		return NULL;
-	file_bytes += bytes;
-	return memory;
+	memory = extend_file(bytes, where, offset);
+	if (memory)
+		return memory;
+	if (path[0])
+		ts_say_once("the recovery file %s cannot grow; some events would be lost if the program were killed",
+			    path);
+	*offset = 0;
+	memory = mmap(where, bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | (where ? MAP_FIXED : 0), -1, 0);
+	return memory == MAP_FAILED ? NULL : memory;
 }
 
 static bool create(const char *folder)
@@ -84,7 +99,8 @@ static bool make_header(const char *folder)
 	path[0] = '\0';
 	if (folder && !create(folder))
 		return false;
-	ts_file = extend(sizeof(struct ts_file), NULL, &offset);
+	ts_file = folder ? extend_file(round_up(sizeof(struct ts_file)), NULL, &offset) :
+			   extend(sizeof(struct ts_file), NULL, &offset);
 	if (!ts_file && path[0]) {
 		unlink(path);
 		path[0] = '\0';
@@ -134,7 +150,7 @@ static void prepare_ring(struct ts_ring *ring, uint32_t thread, int tid, const c
 {
 	ring->thread = thread;
 	ring->tid = tid;
-	ring->tail_seen = atomic_load(&ring->tail);
+	ring->tail_seen = atomic_load(&ring->tail) - (ring->mask / 2 + 1);      /* see ts_reserve_slow */
 	snprintf(ring->name, sizeof(ring->name), "%s", name);
 	atomic_store(&ring->busy, 0);
 	atomic_store_explicit(&ring->state, TS_RING_LIVE, memory_order_release);
@@ -168,6 +184,9 @@ struct ts_ring *ts_file_ring(uint32_t thread, int tid, const char *name)
 	for (uint32_t i = 0; i < count && !ring; i++) {
 		struct ts_ring *old = rings[i];
 
+		/* The kernel gives the number of a thread again only after its end. */
+		if (old->tid == tid && atomic_load(&old->state) == TS_RING_LIVE)
+			atomic_store(&old->state, TS_RING_EXITED);
 		if (atomic_load(&old->state) == TS_RING_EXITED &&
 		    atomic_load(&old->tail) == atomic_load(&old->head))
 			ring = old;

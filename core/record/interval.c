@@ -1,5 +1,5 @@
 /* Device records.  They carry the correlation id of the call that caused them; the table here tells which
- * span that call was made in, and when.  A record whose launch has not been read yet waits one pass. */
+ * span that call was made in, and when.  A record whose launch has not been read yet waits for it. */
 #include "core/record/writer.h"
 
 #include <string.h>
@@ -15,9 +15,14 @@ struct launch {
 
 static struct launch launches[LAUNCHES];
 
+/* A call's record is published when the call returns, its device work may be over and told long before:
+ * so long a device record waits for its launch. */
+#define PATIENCE_NS 250000000u
+
 static struct waiting {
 	struct ts_rec_interval rec;
-	unsigned passes;
+	struct ts_source from;
+	uint64_t until_ns;      /* session time */
 } *queue;
 static size_t queued, queue_room;
 static uint64_t overhead_ns;
@@ -32,13 +37,19 @@ void ts_interval_queue(const struct ts_rec_interval *rec, const struct ts_source
 {
 	struct waiting *grown = ts_writer_grow(queue, &queue_room, queued + 1, sizeof(*queue));
 
-	(void)from;
 	if (!grown) {
 		ts_lost(TS_LOST_names, 1);
 		return;
 	}
 	queue = grown;
-	queue[queued++] = (struct waiting){ .rec = *rec };
+	queue[queued++] = (struct waiting){ *rec, *from, ts_clock_elapsed_ns() + PATIENCE_NS };
+}
+
+void ts_interval_oldest(uint64_t *oldest)
+{
+	for (size_t i = 0; i < queued; i++)
+		if (queue[i].from.at < oldest[queue[i].from.ring])
+			oldest[queue[i].from.ring] = queue[i].from.at;
 }
 
 static const char *const activities[] = { "kernel", "memcpy", "memset", "sync", "graph", "uvm", "overhead", "pool", "memory" };
@@ -136,6 +147,7 @@ static void print_interval(const struct ts_rec_interval *rec, const struct launc
 
 void ts_interval_settle(bool last)
 {
+	uint64_t now = queued ? ts_clock_elapsed_ns() : 0;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < queued; i++) {
@@ -152,8 +164,7 @@ void ts_interval_settle(bool last)
 			print_pool(&item->rec);
 			continue;
 		}
-		/* Its launch may be in a ring that this pass had read before the record came. */
-		if (!is_known && !item->rec.launch_span && !last && item->passes++ < 2) {
+		if (!is_known && !item->rec.launch_span && !last && now < item->until_ns) {
 			queue[kept++] = *item;
 			continue;
 		}

@@ -73,7 +73,7 @@ struct ts_file {
 	_Atomic uint32_t clock_segments;
 	uint32_t clock_is_raw;          /* 1: raw values are a counter; 0: already CLOCK_MONOTONIC ns */
 	struct ts_clock_segment clock[TS_CLOCK_SEGMENTS];
-	_Atomic uint64_t ring_offset[TS_MAX_RINGS];
+	_Atomic uint64_t ring_offset[TS_MAX_RINGS];     /* 0: in private memory, lost with the process */
 	_Atomic uint64_t chunk_offset[TS_ARENA_CHUNKS];
 	_Atomic uint32_t index[TS_INDEX_SLOTS];
 	char trace_path[4096];

@@ -18,21 +18,28 @@
 #define LOWEST_FD 512
 
 static int fd = -1;
+static struct stat made;        /* which file it is */
+static const char *path_made;
 static int error;
 static off_t good;      /* length of the file that ends with a whole line */
+
+static char rank[32];
+static bool rank_read;
 
 const char *ts_output_rank(void)
 {
 	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
 					     "MV2_COMM_WORLD_RANK", "SLURM_PROCID", "JAX_PROCESS_ID" };
 
-	for (size_t i = 0; i < TS_ARRAY_SIZE(names); i++) {
+	/* Read once, when the session opens: later the program may be changing its environment. */
+	for (size_t i = 0; i < TS_ARRAY_SIZE(names) && !rank_read; i++) {
 		const char *value = getenv(names[i]);
 
-		if (value && *value)
-			return value;
+		if (value && *value && !rank[0])
+			snprintf(rank, sizeof(rank), "%s", value);
 	}
-	return NULL;
+	rank_read = true;
+	return rank[0] ? rank : NULL;
 }
 
 const char *ts_output_program(void)
@@ -50,7 +57,7 @@ const char *ts_output_program(void)
 
 static const char *expand_token(char token, char *text, size_t size)
 {
-	const char *rank;
+	const char *number;
 
 	switch (token) {
 	case 'p':
@@ -64,8 +71,8 @@ static const char *expand_token(char token, char *text, size_t size)
 	case 'e':
 		return ts_output_program();
 	case 'r':
-		rank = ts_output_rank();
-		return rank ? rank : "0";
+		number = ts_output_rank();
+		return number ? number : "0";
 	case 't':
 		snprintf(text, size, "%ld", (long)time(NULL));
 		return text;
@@ -132,36 +139,50 @@ static void add_suffix(const char *path, unsigned number, char out[TS_PATH_MAX +
 	snprintf(out, TS_PATH_MAX + 16, "%.*s.%u%s", stem, path, number, dot ? dot : "");
 }
 
+/* A device or a pipe that is there already holds nothing that could be overwritten.  A pipe that nobody reads
+ * is an error, not a reason to wait. */
+static int open_existing(const char *path, const struct stat *status)
+{
+	int file;
+
+	if (S_ISDIR(status->st_mode)) {
+		errno = EISDIR;
+		return -1;
+	}
+	file = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (file >= 0)
+		fcntl(file, F_SETFL, O_WRONLY);
+	return file;
+}
+
 static int create(char path[TS_PATH_MAX])
 {
 	char other[TS_PATH_MAX + 16];
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY;
 	struct stat status;
-	int made = open(path, flags, 0666);
+	int file = open(path, flags, 0666);
 
-	if (made < 0 && errno == ENOENT) {
+	if (file < 0 && errno == ENOENT) {
 		make_parents(path);
-		made = open(path, flags, 0666);
+		file = open(path, flags, 0666);
 	}
-	if (made < 0 && errno == EEXIST && !stat(path, &status) && S_ISDIR(status.st_mode)) {
-		errno = EISDIR;
-		return -1;
-	}
-	/* A device or a pipe that is there already holds nothing that could be overwritten. */
-	if (made < 0 && errno == EEXIST && !stat(path, &status) && !S_ISREG(status.st_mode))
-		return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	for (unsigned i = 1; made < 0 && errno == EEXIST && i < 10000; i++) {
+	if (file >= 0 || errno != EEXIST)
+		return file;
+	if (!stat(path, &status) && !S_ISREG(status.st_mode))
+		return open_existing(path, &status);
+	errno = EEXIST;
+	for (unsigned i = 1; file < 0 && errno == EEXIST && i < 10000; i++) {
 		add_suffix(path, i, other);
-		made = open(other, flags, 0666);
-		if (made >= 0 && strlen(other) < TS_PATH_MAX)
+		file = open(other, flags, 0666);
+		if (file >= 0 && strlen(other) < TS_PATH_MAX)
 			strcpy(path, other);
 	}
-	return made;
+	return file;
 }
 
 int ts_output_open(char path[TS_PATH_MAX], bool zstd)
 {
-	int made, high;
+	int file, high;
 
 	error = 0;
 	good = 0;
@@ -171,27 +192,67 @@ int ts_output_open(char path[TS_PATH_MAX], bool zstd)
 		if (length < 4 || strcmp(path + length - 4, ".zst"))
 			strcat(path, ".zst");
 	}
-	made = create(path);
-	if (made < 0) {
+	file = create(path);
+	if (file < 0) {
 		error = -errno;
 		ts_say("cannot write the trace %s: %s; nothing is recorded (set TSTRACE_OUTPUT)", path,
 		       ts_errno_text(errno));
 		return error;
 	}
-	high = fcntl(made, F_DUPFD_CLOEXEC, LOWEST_FD);
+	high = fcntl(file, F_DUPFD_CLOEXEC, LOWEST_FD);
 	if (high >= 0) {
-		close(made);
-		made = high;
+		close(file);
+		file = high;
 	}
-	fd = made;
-	return 0;
+	fd = file;
+	path_made = path;
+	ts_output_rank();
+	return fstat(fd, &made) ? -errno : 0;
+}
+
+void ts_output_discard(const char *path)
+{
+	if (S_ISREG(made.st_mode))
+		unlink(path);
+	ts_output_close();
+}
+
+static bool is_ours(int file)
+{
+	struct stat now;
+
+	return file >= 0 && !fstat(file, &now) && now.st_dev == made.st_dev && now.st_ino == made.st_ino;
+}
+
+/* Programs that turn into daemons close every descriptor, ours too, and may then have a file of their own under
+ * its number.  Then the trace is opened again by its name. */
+static bool hold_on(void)
+{
+	int file;
+
+	if (is_ours(fd))
+		return true;
+	fd = -1;        /* not ours to close */
+	file = open(path_made, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+	if (!is_ours(file)) {
+		if (file >= 0)
+			close(file);
+		errno = EBADF;
+		return false;
+	}
+	fd = fcntl(file, F_DUPFD_CLOEXEC, LOWEST_FD);
+	if (fd < 0)
+		fd = file;
+	else
+		close(file);
+	return lseek(fd, good, SEEK_SET) == good;
 }
 
 /* No torn line stays behind: what follows the last whole line is cut off. */
 static void fail(int code, uint64_t count)
 {
 	error = -code;
-	if (ftruncate(fd, good) == 0)
+	if (is_ours(fd) && ftruncate(fd, good) == 0)
 		lseek(fd, good, SEEK_SET);
 	ts_lost(TS_LOST_write_error, count);
 	ts_say("the trace could not be written: %s; recording stops here", ts_errno_text(code));
@@ -217,7 +278,7 @@ int ts_output_write(const void *lines, size_t bytes, uint64_t count)
 	const void *data = lines;
 	size_t size = bytes;
 
-	if (error || fd < 0) {
+	if (error) {
 		ts_lost(TS_LOST_write_error, count);
 		return error;
 	}
@@ -228,12 +289,22 @@ int ts_output_write(const void *lines, size_t bytes, uint64_t count)
 		return error;
 	}
 	errno = 0;
-	if (!write_all(data, size)) {
+	if (!hold_on() || !write_all(data, size)) {
 		fail(errno ? errno : ENOSPC, count);
 		return error;
 	}
 	good += (off_t)size;
 	return 0;
+}
+
+void ts_output_last(const void *lines, size_t bytes)
+{
+	bool is_regular = S_ISREG(made.st_mode);
+
+	if (!is_regular || (ts_compress_on() && ts_compress(lines, bytes, &lines, &bytes)) || !hold_on())
+		return;
+	if (!write_all(lines, bytes) && ftruncate(fd, good))
+		ts_say("the trace ends with a torn line");
 }
 
 int ts_output_flush(bool to_disk)
@@ -245,7 +316,7 @@ int ts_output_flush(bool to_disk)
 
 void ts_output_close(void)
 {
-	if (fd >= 0)
+	if (is_ours(fd))
 		close(fd);
 	fd = -1;
 	ts_compress_stop();
@@ -258,9 +329,11 @@ int ts_output_error(void)
 
 void ts_output_child(void)
 {
-	if (fd >= 0)
+	if (is_ours(fd))
 		close(fd);
 	fd = -1;
 	error = 0;
+	rank_read = false;
+	rank[0] = '\0';
 	ts_compress_child();
 }

@@ -14,11 +14,17 @@ int ts_output_expand(const char *template, const char *cwd, char path[TS_PATH_MA
 
 /* Create the file, and its parent directories; an existing file is never touched: .1, .2 ... before the
  * extension are tried.  path is updated.  0 or -errno, with one line on stderr. */
-int ts_output_open(char path[TS_PATH_MAX], bool zstd);
+int ts_output_open(char path[TS_PATH_MAX], bool zstd); /* keeps `path`: it must stay valid */
+
+/* Close and remove it again: the session could not be opened after all. */
+void ts_output_discard(const char *path);
 
 /* Write whole lines.  After the first failure nothing is written any more: returns that -errno, having said so
  * once; the file then ends with a whole line. */
 int ts_output_write(const void *lines, size_t bytes, uint64_t count);
+
+/* After a failure, once more, at the very end: there may be room again for these last lines. */
+void ts_output_last(const void *lines, size_t bytes);
 
 /* Make what was written readable by others now (end a compressed frame); to_disk: fsync. */
 int ts_output_flush(bool to_disk);

@@ -21,6 +21,9 @@
 #include "core/record/writer.h"
 #include "core/session/session.h"
 
+/* Longest time for the last lines, beside TSTRACE_EXIT_MS for the device. */
+#define FINISH_MS 3000
+
 extern char **environ;
 
 _Thread_local struct ts_thread ts_self __attribute__((tls_model("initial-exec"))) = { .span = 1 };
@@ -37,13 +40,16 @@ const char *(*ts_fn_name)(unsigned fn) = no_name;
 static _Atomic uint64_t lost[TS_LOST_CAUSES];
 static _Atomic uint32_t threads;
 static _Atomic int device_started;
-static _Atomic int finishing;
+static _Atomic int finishing, finish_done;
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t loaded = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_key;
-static int open_error;
+static _Atomic int open_error;
 static bool inert;              /* AT_SECURE: nothing may be written on behalf of the environment */
 static char cwd[PATH_MAX];
 static char trace_path[TS_PATH_MAX];
+
+static void load(void);
 
 void ts_lost(enum ts_lost cause, uint64_t count)
 {
@@ -92,6 +98,7 @@ static int open_session(void)
 	result = ts_file_make(ts_env.ring_dir, trace_path, ring_bytes, &recoverable);
 	if (result) {
 		ts_say("no memory for the recorder: %s; nothing is recorded", ts_errno_text(result));
+		ts_output_discard(trace_path);
 		return result;
 	}
 	if (!recoverable)
@@ -107,8 +114,11 @@ static int open_session(void)
 	ts_session_begin(start, ts_file->start_ns, ts_file->start_realtime_ns);
 	ts_stack_set_depth((unsigned)ts_env.stacks);
 	result = ts_writer_start();
-	if (result)
+	if (result) {
 		ts_say("the writer thread could not be started: %s; nothing is recorded", ts_errno_text(result));
+		ts_file_unlink();
+		ts_output_discard(trace_path);
+	}
 	return result;
 }
 
@@ -145,13 +155,13 @@ int ts_record_open(void)
 	bool opened = false;
 	int state, saved = errno;
 
+	/* Another library's constructor may call CUDA before ours ran. */
+	pthread_once(&loaded, load);
 	pthread_mutex_lock(&open_lock);
-	if (atomic_load(&ts_recording) == TS_REC_UNOPENED && !open_error) {
+	if (atomic_load(&ts_recording) == TS_REC_UNOPENED) {
 		open_error = open_session();
-		if (!open_error) {
-			atomic_store(&ts_recording, TS_REC_ON);
-			opened = true;
-		}
+		opened = !open_error;
+		atomic_store(&ts_recording, opened ? TS_REC_ON : TS_REC_REFUSED);
 	}
 	state = atomic_load(&ts_recording);
 	pthread_mutex_unlock(&open_lock);
@@ -179,8 +189,11 @@ static void thread_end(void *arg)
 	self->span = 1;
 	self->ended = 1;
 	self->ring = NULL;
-	if (ring)
+	if (ring) {
+		/* A thread that was cancelled or left by longjmp may have stamped and never published. */
+		atomic_store_explicit(&ring->busy, 0, memory_order_relaxed);
 		atomic_store_explicit(&ring->state, TS_RING_EXITED, memory_order_release);
+	}
 	self->depth--;
 }
 
@@ -205,7 +218,7 @@ struct ts_ring *ts_enter_slow(struct ts_thread *self)
 
 	if (state == TS_REC_FINISHED)
 		ts_lost(TS_LOST_late, 1);
-	if (state == TS_REC_FINISHED || state == TS_REC_OFF || (state == TS_REC_UNOPENED && open_error))
+	if (state >= TS_REC_FINISHED)
 		return NULL;
 	if (state == TS_REC_UNOPENED && ts_record_open())
 		return NULL;
@@ -219,10 +232,18 @@ struct ts_ring *ts_enter_slow(struct ts_thread *self)
 
 /* --- a full ring --- */
 
+/* The room up to half a ring from here is used without another look, then the slow path comes again: so the
+ * writer is woken when the ring fills, long before anybody has to wait. */
 static bool has_room(struct ts_ring *ring, uint64_t head, unsigned slots)
 {
-	ring->tail_seen = atomic_load_explicit(&ring->tail, memory_order_acquire);
-	return head + slots - ring->tail_seen <= ring->mask;
+	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+	uint64_t half = ring->mask / 2 + 1, used = head - tail;
+
+	if (used + slots > ring->mask)
+		return false;
+	/* tail_seen is never later than the true tail. */
+	ring->tail_seen = used < half ? head - half : tail;
+	return true;
 }
 
 static bool wait_for_room(struct ts_ring *ring, uint64_t head, unsigned slots)
@@ -264,8 +285,7 @@ void *ts_reserve_slow(struct ts_ring *ring, unsigned slots)
 		return NULL;
 	}
 	ring->stalled = 0;
-	if (head - ring->tail_seen > size / 2)
-		ts_writer_wake();
+	ts_writer_wake();
 	if (pad) {
 		filler = (struct ts_rec *)(void *)(ring->slots + (size_t)at * TS_SLOT);
 		filler->kind = TS_REC_PAD;
@@ -281,9 +301,9 @@ void *ts_reserve_slow(struct ts_ring *ring, unsigned slots)
 
 int ts_record_flush(unsigned timeout_ms, bool to_disk)
 {
-	int saved = errno, result;
+	int state = atomic_load(&ts_recording), saved = errno, result;
 
-	if (atomic_load(&ts_recording) == TS_REC_UNOPENED)
+	if (state == TS_REC_UNOPENED || state == TS_REC_REFUSED)
 		return 0;
 	ts_self.depth++;
 	if (ts_device)
@@ -294,27 +314,42 @@ int ts_record_flush(unsigned timeout_ms, bool to_disk)
 	return result;
 }
 
+static int finish(const char *reason)
+{
+	int state;
+
+	state = atomic_load(&ts_recording);
+	if (state != TS_REC_ON && state != TS_REC_OFF) {
+		if (state == TS_REC_UNOPENED)
+			atomic_store(&ts_recording, TS_REC_FINISHED);
+		return 0;
+	}
+	/* Device records are delivered by threads that are producers: while the session is still on. */
+	if (ts_device) {
+		ts_device->flush((unsigned)ts_env.exit_ms, true);
+		ts_device->stop();
+	}
+	atomic_store(&ts_recording, TS_REC_FINISHED);
+	return ts_writer_finish(reason, (unsigned)ts_env.exit_ms + FINISH_MS);
+}
+
 int ts_record_finish(const char *reason, bool exiting)
 {
-	int saved = errno, state, result = 0;
+	const struct timespec step = { .tv_nsec = 1000000 };
+	int saved = errno, result = 0;
 
 	(void)exiting;
-	if (atomic_exchange(&finishing, 1))
-		return 0;
-	ts_self.depth++;
-	if (atomic_load(&ts_recording) == TS_REC_ON || atomic_load(&ts_recording) == TS_REC_OFF) {
-		/* Device records are delivered by threads that are producers: while the session is still on. */
-		if (ts_device) {
-			ts_device->flush((unsigned)ts_env.exit_ms, true);
-			ts_device->stop();
-		}
-		state = atomic_exchange(&ts_recording, TS_REC_FINISHED);
-		if (state == TS_REC_ON || state == TS_REC_OFF)
-			result = ts_writer_finish(reason, (unsigned)ts_env.exit_ms + 3000);
-	} else {
-		atomic_store(&ts_recording, TS_REC_FINISHED);
+	if (!atomic_exchange(&finishing, 1)) {
+		ts_self.depth++;
+		result = finish(reason);
+		ts_self.depth--;
+		atomic_store(&finish_done, 1);
+	} else if (!ts_self.depth) {
+		/* Another thread is at it: the process must not end before.  (Inside ourselves it may be this very
+		 * thread: an exit handler called from a device callback.) */
+		for (uint64_t ms = 0; ms < ts_env.exit_ms * 2 + FINISH_MS && !atomic_load(&finish_done); ms++)
+			nanosleep(&step, NULL);
 	}
-	ts_self.depth--;
 	errno = saved;
 	return result;
 }
@@ -350,7 +385,7 @@ static void in_child(void)
 	ts_writer_child();
 	ts_session_child();
 	ts_stack_after_fork(true);
-	if (ts_device && atomic_load(&ts_recording) != TS_REC_UNOPENED)
+	if (ts_device && atomic_load(&ts_recording) != TS_REC_UNOPENED && !open_error)
 		ts_device->child();
 	ts_describe_child();
 	for (int i = 0; i < TS_LOST_CAUSES; i++)
@@ -358,6 +393,7 @@ static void in_child(void)
 	atomic_store(&threads, 0);
 	atomic_store(&device_started, 0);
 	atomic_store(&finishing, 0);
+	atomic_store(&finish_done, 0);
 	atomic_store(&ts_recording, TS_REC_UNOPENED);
 	open_error = 0;
 	trace_path[0] = '\0';
@@ -368,11 +404,12 @@ static void in_child(void)
 	ts_self.spans = NULL;
 }
 
-__attribute__((constructor)) static void load(void)
+static void load(void)
 {
 	inert = getauxval(AT_SECURE) != 0;
 	if (inert) {
 		open_error = -EPERM;
+		atomic_store(&ts_recording, TS_REC_REFUSED);
 		return;
 	}
 	ts_clock_init(0);
@@ -380,6 +417,11 @@ __attribute__((constructor)) static void load(void)
 		strcpy(cwd, "/");
 	pthread_key_create(&thread_key, thread_end);
 	pthread_atfork(prefork, in_parent, in_child);
+}
+
+__attribute__((constructor)) static void constructed(void)
+{
+	pthread_once(&loaded, load);
 }
 
 /* After the program's own exit handlers: what they do with the GPU is still recorded. */

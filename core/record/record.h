@@ -38,8 +38,14 @@ struct ts_thread {
 
 extern _Thread_local struct ts_thread ts_self __attribute__((tls_model("initial-exec")));
 
-/* Whether events are recorded: 0 not yet opened, 1 on, 2 off (outside the window), 3 finished. */
-enum ts_recording { TS_REC_UNOPENED, TS_REC_ON, TS_REC_OFF, TS_REC_FINISHED };
+/* Whether events are recorded.  From TS_REC_OFF on, hooks only call through: one comparison tells. */
+enum ts_recording {
+	TS_REC_UNOPENED,
+	TS_REC_ON,
+	TS_REC_FINISHED,        /* later events are counted as lost */
+	TS_REC_OFF,             /* outside the window */
+	TS_REC_REFUSED,         /* the session could not be opened, and said so */
+};
 extern _Atomic int ts_recording;
 
 /* The slow half of ts_enter: opens the session at the first event of the process (exactly once;
@@ -50,13 +56,13 @@ TS_COLD struct ts_ring *ts_enter_slow(struct ts_thread *self);
 static inline struct ts_ring *ts_enter(void)
 {
 	struct ts_thread *self = &ts_self;
+	int state = atomic_load_explicit(&ts_recording, memory_order_relaxed);
 
 	if (ts_unlikely(self->depth++ != 0))
 		return NULL;
-	if (ts_likely(self->ring && atomic_load_explicit(&ts_recording, memory_order_relaxed) ==
-					    TS_REC_ON))
+	if (ts_likely(state == TS_REC_ON && self->ring))
 		return self->ring;
-	return ts_enter_slow(self);
+	return state >= TS_REC_OFF ? NULL : ts_enter_slow(self);
 }
 
 static inline void ts_leave(void)

@@ -294,6 +294,8 @@ TS_RAW_MEMORY uint32_t ts_stack_take(void *frame)
 	struct ts_memo *m;
 
 	if (ts_unlikely(!c || c->version != atomic_load_explicit(&changes, memory_order_relaxed))) {
+		if (!atomic_load_explicit(&max_depth, memory_order_relaxed))
+			return 0;
 		c = refresh(sp);
 		if (!c)
 			return 0;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/env.h"
+#include "core/log.h"
 #include "core/record/device.h"
 #include "core/record/file.h"
 #include "core/record/output.h"
@@ -35,6 +36,7 @@ static bool begun;                      /* the first lines are printed */
 static uint64_t written_ns;             /* when lines were last written */
 static uint64_t count_written;
 static uint64_t not_busy[TS_MAX_RINGS]; /* raw time of the last pass that saw the ring not busy */
+static uint64_t read_to[TS_MAX_RINGS];  /* position up to which the ring was read */
 
 static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
@@ -58,27 +60,56 @@ void ts_writer_wake(void)
 	errno = saved;
 }
 
+/* Give the rings' slots back, up to the oldest record that is not in the file yet: the recovery file still
+ * holds everything that a kill would lose.  A ring that has waited for a record until it is half full
+ * gives that up. */
+static void give_back(void)
+{
+	static uint64_t oldest[TS_MAX_RINGS];
+	uint32_t rings = atomic_load_explicit(&ts_file->rings, memory_order_acquire);
+
+	memcpy(oldest, read_to, rings * sizeof(*oldest));
+	ts_memory_oldest(oldest);
+	ts_interval_oldest(oldest);
+	for (uint32_t i = 0; i < rings; i++) {
+		struct ts_ring *ring = ts_file_ring_at(i);
+
+		if (read_to[i] - oldest[i] > ring->mask / 2)
+			oldest[i] = read_to[i];
+		if (atomic_load_explicit(&ring->tail, memory_order_relaxed) < oldest[i])
+			atomic_store_explicit(&ring->tail, oldest[i], memory_order_release);
+	}
+}
+
+static void write_now(void)
+{
+	if (ts_lines.whole) {
+		ts_output_write(ts_lines.text, ts_lines.whole, ts_lines.count - count_written);
+		count_written = ts_lines.count;
+		ts_lines.whole = ts_lines.used = 0;
+	}
+	written_ns = now_ns();
+	give_back();
+}
+
 static void drain(struct ts_ring *ring, uint32_t index)
 {
-	struct ts_source from = { .ring = index, .thread = ring->thread };
+	struct ts_source from = { .ring = index, .thread = ring->thread, .at = read_to[index] };
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
 	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
-	while (tail != head) {
-		const struct ts_rec *rec = (const void *)(ring->slots + (size_t)(tail & ring->mask) * TS_SLOT);
+	while (from.at != head) {
+		const struct ts_rec *rec = (const void *)(ring->slots + (size_t)(from.at & ring->mask) * TS_SLOT);
 
 		ts_print_record(rec, &from);
-		tail += rec->slots ? rec->slots : 1;
-		/* Given back in pieces, so that a waiting thread goes on soon. */
-		if (!(tail & 63))
-			atomic_store_explicit(&ring->tail, tail, memory_order_release);
-		if (ts_lines.whole >= WRITE_AT) {
-			ts_output_write(ts_lines.text, ts_lines.whole, ts_lines.count - count_written);
-			count_written = ts_lines.count;
-			ts_lines.whole = ts_lines.used = 0;
+		from.at += rec->slots ? rec->slots : 1;
+		read_to[index] = from.at;
+		/* In pieces, so that a thread that waits for room goes on soon. */
+		if (ts_lines.whole >= WRITE_AT || from.at - tail > ring->mask / 4) {
+			write_now();
+			tail = from.at;
 		}
 	}
-	atomic_store_explicit(&ring->tail, tail, memory_order_release);
 }
 
 /* Raw ticks of the store delay, from the pieces of the clock. */
@@ -95,22 +126,19 @@ static uint64_t delay_ticks(uint64_t now)
 
 static void write_lines(bool force)
 {
-	uint64_t now = now_ns();
-
-	if (!ts_lines.whole ||
-	    (!force && ts_lines.whole < WRITE_AT && now - written_ns < ts_env.flush_ms * 1000000))
-		return;
-	ts_output_write(ts_lines.text, ts_lines.whole, ts_lines.count - count_written);
-	count_written = ts_lines.count;
-	ts_lines.whole = ts_lines.used = 0;
-	written_ns = now;
+	if (force || !ts_lines.whole || ts_lines.whole >= WRITE_AT ||
+	    now_ns() - written_ns >= ts_env.flush_ms * 1000000)
+		write_now();
 }
 
 /* A thread that was killed by its last destructor round, or by the kernel, never gives its ring back. */
 static void reap(struct ts_ring *ring)
 {
-	if (atomic_load(&ring->state) == TS_RING_LIVE && syscall(SYS_tgkill, getpid(), ring->tid, 0) && errno == ESRCH)
+	if (atomic_load(&ring->state) == TS_RING_LIVE && syscall(SYS_tgkill, getpid(), ring->tid, 0) &&
+	    errno == ESRCH) {
+		atomic_store(&ring->busy, 0);
 		atomic_store(&ring->state, TS_RING_EXITED);
+	}
 }
 
 /* One look at every ring.  `last`: nobody records any more. */
@@ -154,6 +182,17 @@ static void serve_flush(void)
 	futex(&flush_done, FUTEX_WAKE, INT32_MAX, NULL);
 }
 
+/* What is in the file is the beginning of a valid trace: with a failed terminal it is one. */
+static void write_cut(void)
+{
+	char reason[160] = "the trace could not be written: ";
+
+	strncat(reason, ts_errno_text(ts_output_error()), sizeof(reason) - strlen(reason) - 1);
+	ts_print_cut(reason);
+	ts_output_last(ts_lines.text, ts_lines.whole);
+	ts_lines.whole = ts_lines.used = 0;
+}
+
 static void end(void)
 {
 	for (int i = 0; i < 20; i++) {
@@ -169,8 +208,9 @@ static void end(void)
 	pass(true);
 	pass(true);
 	ts_print_end(finish_reason);
-	write_lines(true);
-	ts_output_flush(false);
+	write_now();
+	if (ts_output_error())
+		write_cut();
 	ts_output_close();
 	ts_file->finished = 1;
 	ts_file_unlink();
@@ -295,6 +335,7 @@ void ts_writer_child(void)
 	ts_lines.used = ts_lines.whole = 0;
 	ts_lines.count = count_written = 0;
 	memset(not_busy, 0, sizeof(not_busy));
+	memset(read_to, 0, sizeof(read_to));
 	ts_print_child();
 	ts_memory_child();
 	ts_interval_child();

@@ -20,6 +20,7 @@ extern struct ts_lines ts_lines;                /* the lines under way */
 struct ts_source {
 	uint32_t ring;          /* index of the ring */
 	uint32_t thread;        /* number of the thread in the trace */
+	uint64_t at;            /* position of the record in the ring */
 };
 
 void ts_print_record(const struct ts_rec *rec, const struct ts_source *from);
@@ -36,6 +37,8 @@ void ts_print_child(void);
 /* --- memory.c: memory records in time order --- */
 void ts_memory_queue(const struct ts_rec *rec, const struct ts_source *from);
 void ts_memory_settle(uint64_t until_raw);      /* print what lies before this time */
+/* Lower oldest[ring] to the position of the oldest record of that ring that is not printed yet. */
+void ts_memory_oldest(uint64_t *oldest);
 struct ts_memory_totals {
 	uint64_t live_bytes, live_count, peak_bytes, unmatched_frees, captured, failed_frees;
 };
@@ -65,6 +68,7 @@ void ts_block_child(void);
 void ts_interval_launch(uint32_t correlation, uint32_t span, uint64_t start_ns);
 void ts_interval_queue(const struct ts_rec_interval *rec, const struct ts_source *from);
 void ts_interval_settle(bool last);     /* print those whose launch is known, or all */
+void ts_interval_oldest(uint64_t *oldest);
 uint64_t ts_interval_overhead_ns(void);
 void ts_interval_child(void);
 
@@ -74,5 +78,6 @@ void *ts_writer_grow(void *old, size_t *room, size_t count, size_t bytes);
 /* --- session: the first and the last lines --- */
 void ts_print_begin(void);
 void ts_print_end(const char *reason);
+void ts_print_cut(const char *reason);  /* the terminal alone, of a trace that could not be written on */
 
 #endif

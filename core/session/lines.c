@@ -243,7 +243,7 @@ static void print_terminal(const char *reason, uint64_t now)
 
 static void print_measured(uint64_t now)
 {
-	uint32_t id = ts_session_next_span();
+	uint32_t id = ts_session_take_spans(1);
 
 	ts_line_begin(&ts_lines, "span_start");
 	ts_line_raw(&ts_lines, ",\"id\":\"s");
@@ -277,4 +277,11 @@ void ts_print_end(const char *reason)
 		ts_line_end(&ts_lines);
 	}
 	print_terminal(reason, now);
+}
+
+void ts_print_cut(const char *reason)
+{
+	uint64_t now = ts_clock_elapsed_ns();
+
+	print_terminal(reason, now < ts_latest_time() ? ts_latest_time() : now);
 }

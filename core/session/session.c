@@ -21,9 +21,9 @@ uint64_t ts_session_start_ns(void)
 	return start_ns;
 }
 
-uint32_t ts_session_next_span(void)
+uint32_t ts_session_take_spans(uint32_t count)
 {
-	return 1 + atomic_fetch_add_explicit(&last_span, 1, memory_order_relaxed);
+	return 1 + atomic_fetch_add_explicit(&last_span, count, memory_order_relaxed);
 }
 
 bool ts_session_claim_measured(void)

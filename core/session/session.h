@@ -8,8 +8,8 @@
 void ts_session_begin(uint64_t start_raw, uint64_t start_ns, uint64_t start_realtime_ns);
 uint64_t ts_session_start_ns(void);
 
-/* Span ids: one counter, 1 is the root. */
-uint32_t ts_session_next_span(void);
+/* Span ids: one counter, 1 is the root.  Takes `count` ids that follow each other, returns the first. */
+uint32_t ts_session_take_spans(uint32_t count);
 
 /* True once: exactly one measured region a session (begin_measurement). */
 bool ts_session_claim_measured(void);

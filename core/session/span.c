@@ -2,6 +2,7 @@
 #include "core/tstrace.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "core/log.h"
@@ -16,8 +17,20 @@ struct frame {
 	uint32_t span, parent, parent_step;
 };
 
+/* A name that the thread used before, by its address: usually a literal. */
+struct known_name {
+	const char *name;
+	const char *kept;       /* the arena's copy */
+	uint32_t text;
+};
+
+#define NAMES 64u               /* a power of two */
+#define IDS_AT_ONCE 64u         /* the shared counter is touched once for so many spans of a thread */
+
 struct stack {
 	uint32_t depth;
+	uint32_t next_id, ids;  /* ids of this thread that are still to be given out */
+	struct known_name names[NAMES];
 	struct frame frames[MAX_DEPTH];
 };
 
@@ -39,6 +52,33 @@ void ts_session_thread_end(void)
 	ts_self.spans = NULL;
 }
 
+static uint32_t next_id(struct stack *stack)
+{
+	if (ts_unlikely(!stack->ids)) {
+		stack->next_id = ts_session_take_spans(IDS_AT_ONCE);
+		stack->ids = IDS_AT_ONCE;
+	}
+	stack->ids--;
+	return stack->next_id++;
+}
+
+/* The arena's number of a name.  What lies at an address may have changed: it is compared. */
+static uint32_t text_of(struct stack *stack, const char *name)
+{
+	struct known_name *known = &stack->names[((uintptr_t)name ^ (uintptr_t)name >> 6) % NAMES];
+
+	if (ts_unlikely(known->name != name || strcmp(name, known->kept))) {
+		const struct ts_entry *entry;
+		uint32_t text = ts_arena_text(name);
+
+		entry = ts_arena_get(text);
+		if (!entry)
+			return 0;
+		*known = (struct known_name){ name, (const char *)entry->data, text };
+	}
+	return known->text;
+}
+
 static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_span_kind kind, enum tstrace_step step,
 			  bool measured)
 {
@@ -50,8 +90,8 @@ static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_s
 
 	if (!stack || stack->depth == MAX_DEPTH)
 		return 0;
-	id = ts_session_next_span();
-	text = ts_arena_text(name ? name : "(unnamed)");
+	id = next_id(stack);
+	text = text_of(stack, name ? name : "(unnamed)");
 	t = ts_stamp(ring);
 	rec = ts_reserve(ring, 1);
 	if (!rec)
