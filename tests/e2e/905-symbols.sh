@@ -18,10 +18,10 @@ __attribute__((noinline)) void *exported_step(void)
 int main(void) { printf("%p %p\n", exported_step(), (void *)main); return 0; }
 C
 $CC -g -O1 -fPIE -pie -rdynamic -fno-optimize-sibling-calls -Wl,--build-id prog.c -o prog || exit 1
-# The return address in exported_step as an offset from the load base, without running under a fixed address.
+# The call's last byte in exported_step, which is what a frame holds, as an offset from the load base, without running under a fixed address.
 set -- $(setarch -R ./prog 2>/dev/null || ./prog)
 main=0x$(nm prog | awk '$3 == "main" { print $1 }')
-offset=$(printf '0x%x' $(($1 - $2 + main)))
+offset=$(printf '0x%x' $(($1 - 1 - $2 + main)))
 id=$(readelf -n prog | awk '/Build ID/ { print $3 }')
 [ -n "$id" ] || fail "no build-id"
 
