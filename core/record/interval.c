@@ -52,6 +52,12 @@ void ts_interval_oldest(uint64_t *oldest)
 			oldest[queue[i].from.ring] = queue[i].from.at;
 }
 
+/* Pages move and pools are trimmed of themselves: CUPTI names no call for them. */
+static bool has_launch(const struct ts_rec_interval *rec)
+{
+	return rec->activity != TS_ACT_POOL && (rec->activity != TS_ACT_UVM || rec->correlation);
+}
+
 static const char *const activities[] = { "kernel", "memcpy", "memset", "sync", "graph", "uvm", "overhead", "pool", "memory" };
 _Static_assert(TS_ARRAY_SIZE(activities) == TS_ACT_KINDS, "a name for each activity");
 
@@ -138,7 +144,7 @@ static void print_interval(const struct ts_rec_interval *rec, const struct launc
 	ts_line_u64(&ts_lines, "start_ns", start);
 	ts_line_u64(&ts_lines, "duration_ns", end - start);
 	print_details(rec, "name");
-	if (!launch && !rec->launch_span)
+	if (!launch && !rec->launch_span && has_launch(rec))
 		ts_line_word(&ts_lines, "launch", "unknown");
 	if (launch && start < launch->start_ns)
 		ts_line_u64(&ts_lines, "before_launch_ns", launch->start_ns - start);
@@ -168,7 +174,7 @@ void ts_interval_settle(bool last)
 			queue[kept++] = *item;
 			continue;
 		}
-		if (!is_known && !item->rec.launch_span && item->rec.activity != TS_ACT_POOL)
+		if (!is_known && !item->rec.launch_span && has_launch(&item->rec))
 			ts_lost(TS_LOST_device_unknown_launch, 1);
 		print_interval(&item->rec, is_known ? launch : NULL);
 	}
