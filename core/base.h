@@ -12,8 +12,8 @@
 #define TS_EXPORT __attribute__((visibility("default")))
 #define TS_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Comparing names without the C library: before a sanitizer's runtime is ready, and in the middle of
- * relocation, its string functions cannot be called. */
+/* Comparing names without the C library: before a sanitizer's runtime is ready, and in the middle
+ * of relocation, its string functions cannot be called. */
 static inline bool ts_same(const char *a, const char *b)
 {
 	while (*a && *a == *b) {

@@ -8,7 +8,8 @@
 
 #define PREFIX "TSTRACE_"
 
-/* What the bounds of a row mean depends on its type; both ways of reading them compile for each row. */
+/* What the bounds of a row mean depends on its type; both ways of reading them compile for each
+ * row. */
 #define TEXT_DEFAULT(value, hi) (value)
 #define UINT_DEFAULT(value, hi) (value)
 #define SIZE_DEFAULT(value, hi) (value)
@@ -41,7 +42,8 @@ static void complain(ts_env_warn *warn, const char *name, const char *value, con
 {
 	char text[512];
 
-	snprintf(text, sizeof(text), "%s=%.100s is not usable: %s; the default is used", name, value, right);
+	snprintf(text, sizeof(text), "%s=%.100s is not usable: %s; the default is used", name,
+		 value, right);
 	warn(text);
 }
 
@@ -79,8 +81,8 @@ static bool parse(const char *value, bool is_size, uint64_t *result)
 	return true;
 }
 
-static int set_number(uint64_t *field, const char *name, const char *value, uint64_t lo, uint64_t hi,
-		      bool is_size, ts_env_warn *warn)
+static int set_number(uint64_t *field, const char *name, const char *value, uint64_t lo,
+		      uint64_t hi, bool is_size, ts_env_warn *warn)
 {
 	char right[128];
 	uint64_t number;
@@ -90,7 +92,8 @@ static int set_number(uint64_t *field, const char *name, const char *value, uint
 		return 0;
 	}
 	snprintf(right, sizeof(right), "it wants a whole number from %llu to %llu%s",
-		 (unsigned long long)lo, (unsigned long long)hi, is_size ? ", or with K, M, G" : "");
+		 (unsigned long long)lo, (unsigned long long)hi,
+		 is_size ? ", or with K, M, G" : "");
 	complain(warn, name, value, right);
 	return 1;
 }
@@ -165,8 +168,9 @@ static int set_one(const char *variable, ts_env_warn *warn)
 #include "core/env.def"
 #undef TS_ENV
 	hint = nearest(tail, length);
-	snprintf(text, sizeof(text), "unknown variable %.*s%s%s%s", (int)(equals - variable) > 100 ? 100 : (int)(equals - variable),
-		 variable, hint ? " (did you mean " : "", hint ? hint : "", hint ? "?)" : "");
+	snprintf(text, sizeof(text), "unknown variable %.*s%s%s%s",
+		 (int)(equals - variable) > 100 ? 100 : (int)(equals - variable), variable,
+		 hint ? " (did you mean " : "", hint ? hint : "", hint ? "?)" : "");
 	warn(text);
 	return 1;
 }

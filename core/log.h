@@ -1,6 +1,6 @@
 /* What tstrace says to the user: single lines on stderr, "tstrace: ..." (the program's pid is added
- * when it is not the only process).  A stack buffer and one write(2): async-signal-safe, no stdio, keeps
- * errno.  Quiet is the rule: only when something failed, and each thing once. */
+ * when it is not the only process).  A stack buffer and one write(2): async-signal-safe, no stdio,
+ * keeps errno.  Quiet is the rule: only when something failed, and each thing once. */
 #ifndef TSTRACE_CORE_LOG_H
 #define TSTRACE_CORE_LOG_H
 

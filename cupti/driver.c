@@ -84,8 +84,10 @@ static void describe_device(int device)
 	int major = 0, minor = 0;
 
 	device_driver.device_name(name, sizeof(name), device);
-	device_driver.device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-	device_driver.device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+	device_driver.device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+				       device);
+	device_driver.device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+				       device);
 	snprintf(key, sizeof(key), "device_%d", device);
 	snprintf(text, sizeof(text), "%s, compute capability %d.%d", name, major, minor);
 	ts_device_describe(key, text);

@@ -1,9 +1,9 @@
 /* Finding libcupti.
  *
- * The program must get the CUPTI it would have got without us, and CUPTI must fit the runtime and the
- * driver: a copy that is already loaded wins, then what the user named, then the major number of the
- * loaded runtime or driver, through the loader's own search and in the places where toolkits and Python
- * wheels put it. */
+ * The program must get the CUPTI it would have got without us, and CUPTI must fit the runtime and
+ * the driver: a copy that is already loaded wins, then what the user named, then the major number
+ * of the loaded runtime or driver, through the loader's own search and in the places where toolkits
+ * and Python wheels put it. */
 #include "cupti/library.h"
 
 #include <dlfcn.h>
@@ -127,7 +127,8 @@ static void cut_file_name(char *path)
 
 static void *search_major(int major, const char *runtime_folder)
 {
-	const char *const toolkits[] = { getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda" };
+	const char *const toolkits[] = { getenv("CUDA_HOME"), getenv("CUDA_PATH"),
+					 "/usr/local/cuda" };
 	char name[32];
 	void *handle;
 
@@ -148,7 +149,8 @@ static void *search_major(int major, const char *runtime_folder)
 static void *search_all(void)
 {
 	char runtime[4096], driver[4096];
-	int majors[4] = { device_loaded_major("libcudart.so.", runtime, sizeof(runtime)), 0, 13, 12 };
+	int majors[4] = { device_loaded_major("libcudart.so.", runtime, sizeof(runtime)), 0, 13,
+			  12 };
 	void *handle = NULL;
 
 	majors[1] = device_driver_version() / 1000;

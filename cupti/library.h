@@ -15,10 +15,10 @@ struct cupti_api {
 };
 extern struct cupti_api cupti_api;
 
-/* Find libcupti, open it, fill cupti_api.  The order of the search is in library.c.  `why` (at least
- * 256 bytes) gets one line when it fails.  Once, from start(); may change dlerror() of the thread only by
- * clearing it.  A pointer, so that unit tests can put a scripted library in its place.
- * 0, -ENOENT (none found), -ENOSYS (a required function is missing). */
+/* Find libcupti, open it, fill cupti_api.  The order of the search is in library.c.  `why` (at
+ * least 256 bytes) gets one line when it fails.  Once, from start(); may change dlerror() of the
+ * thread only by clearing it.  A pointer, so that unit tests can put a scripted library in its
+ * place. 0, -ENOENT (none found), -ENOSYS (a required function is missing). */
 extern int (*cupti_library_open)(char *why, size_t bytes);
 
 /* Path of the opened library, "" before; lives for ever. */
@@ -30,8 +30,8 @@ const char *cupti_result_text(CUptiResult result, char *text, size_t bytes);
 /* A function of `handle`, by the C library's own dlsym; NULL when there is none. */
 void *device_symbol(void *handle, const char *name);
 
-/* Path and major number of a loaded library whose file name begins with `stem` ("libcudart.so."); the
- * major is 0 when none is loaded. */
+/* Path and major number of a loaded library whose file name begins with `stem` ("libcudart.so.");
+ * the major is 0 when none is loaded. */
 int device_loaded_major(const char *stem, char *path, size_t bytes);
 
 #endif

@@ -1,9 +1,9 @@
-/* The CUDA headers as the hooks need them: every ABI of every driver function declared under its own
- * exported name.
+/* The CUDA headers as the hooks need them: every ABI of every driver function declared under its
+ * own exported name.
  *
  * __CUDA_API_VERSION_INTERNAL makes cuda.h declare the old and the per-thread forms; the renaming
- * macros (cuMemAlloc means cuMemAlloc_v2, ...) are taken back below, or a row of hooks_drv.def would
- * silently be another function.  The list is every `#define cuName` of cuda.h, 11.0 to 13.0:
+ * macros (cuMemAlloc means cuMemAlloc_v2, ...) are taken back below, or a row of hooks_drv.def
+ * would silently be another function.  The list is every `#define cuName` of cuda.h, 11.0 to 13.0:
  * scripts/check-coverage compares. */
 #ifndef TSTRACE_PRELOAD_CUDA_API_H
 #define TSTRACE_PRELOAD_CUDA_API_H

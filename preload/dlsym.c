@@ -1,7 +1,7 @@
 /* dlsym, for our names on explicit handles only.
  *
- * All else leaves by a jump, not a call: glibc takes the return address for the caller, and decides by it what
- * RTLD_NEXT and RTLD_DEFAULT mean. */
+ * All else leaves by a jump, not a call: glibc takes the return address for the caller, and decides
+ * by it what RTLD_NEXT and RTLD_DEFAULT mean. */
 #include <dlfcn.h>
 
 #include "core/record/record.h"
@@ -44,7 +44,8 @@ static void find_libc_dlsym(void)
 	/* A sanitizer's own dl_iterate_phdr cannot be called while its runtime starts. */
 	ts_libc_dlsym = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
 	if (!ts_libc_dlsym)
-		ts_libc_dlsym = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+		ts_libc_dlsym =
+		    (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
 #else
 	ts_libc_dlsym = (void *(*)(void *, const char *))ts_real_next("dlsym");
 #endif
@@ -52,7 +53,8 @@ static void find_libc_dlsym(void)
 }
 
 /* What to hand out, or NULL: libc answers.  Called by the assembly below. */
-__attribute__((used, visibility("hidden"))) void *ts_dlsym_filter(void *handle, const char *name, void *caller)
+__attribute__((used, visibility("hidden"))) void *ts_dlsym_filter(void *handle, const char *name,
+								  void *caller)
 {
 	enum ts_fn fn;
 	void *real;
@@ -65,7 +67,8 @@ __attribute__((used, visibility("hidden"))) void *ts_dlsym_filter(void *handle, 
 	if (fn == TS_FN_none || is_tool(caller))
 		return NULL;
 	real = ts_libc_dlsym(handle, name);
-	/* Found in something that only has the same name, or in us: the program gets what it found. */
+	/* Found in something that only has the same name, or in us: the program gets what it found.
+	 */
 	if (!real || ts_address_lib(real) != ts_fn_facts[fn].lib)
 		return NULL;
 	if (!ts_real_hold(&ts_real_dlsym[fn], real)) {

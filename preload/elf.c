@@ -107,7 +107,8 @@ static const ElfW(Sym) *matches(const struct ts_object *o, uint32_t i, const cha
 	const ElfW(Sym) *s = &o->symbols[i];
 	unsigned type = s->st_info & 15, bind = s->st_info >> 4;
 
-	if (s->st_shndx == SHN_UNDEF || (bind != STB_GLOBAL && bind != STB_WEAK && bind != STB_GNU_UNIQUE))
+	if (s->st_shndx == SHN_UNDEF ||
+	    (bind != STB_GLOBAL && bind != STB_WEAK && bind != STB_GNU_UNIQUE))
 		return NULL;
 	if (type != STT_FUNC && type != STT_NOTYPE && type != STT_GNU_IFUNC && type != STT_OBJECT)
 		return NULL;
@@ -186,8 +187,8 @@ const char *ts_object_needs(const struct ts_object *object, const char *prefix)
 	return NULL;
 }
 
-/* libcudart.so.12, libcudart-1a2b3c4d.so.11.0 (renamed by a wheel); libcuda.so.1, libcuda.so.580.65.06:
- * never libcudadevrt, libcudart_static or libcudadebugger. */
+/* libcudart.so.12, libcudart-1a2b3c4d.so.11.0 (renamed by a wheel); libcuda.so.1,
+ * libcuda.so.580.65.06: never libcudadevrt, libcudart_static or libcudadebugger. */
 bool ts_object_is(const struct ts_object *object, unsigned lib)
 {
 	const char *want = lib == TS_LIB_RT ? "libcudart" : "libcuda";

@@ -1,8 +1,8 @@
 /* The objects that the dynamic linker has loaded, read from their own tables.
  *
  * Not dlsym: it takes the loader's lock (a thread in another library's constructor holds it), may
- * allocate through the program's malloc, and a look-up that fails changes what the program's dlerror()
- * says.  dl_iterate_phdr does none of these.  Nothing here allocates. */
+ * allocate through the program's malloc, and a look-up that fails changes what the program's
+ * dlerror() says.  dl_iterate_phdr does none of these.  Nothing here allocates. */
 #ifndef TSTRACE_PRELOAD_ELF_H
 #define TSTRACE_PRELOAD_ELF_H
 

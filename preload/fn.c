@@ -49,7 +49,8 @@ enum ts_fn ts_fn_find(const char *name)
 
 	if (!atomic_load(&filled))
 		fill();
-	for (uint32_t at = hash(name) % SLOTS; (fn = atomic_load(&slots[at])) != 0; at = (at + 1) % SLOTS)
+	for (uint32_t at = hash(name) % SLOTS; (fn = atomic_load(&slots[at])) != 0;
+	     at = (at + 1) % SLOTS)
 		if (ts_same(ts_fn_facts[fn].name, name))
 			return (enum ts_fn)fn;
 	return TS_FN_none;

@@ -28,7 +28,8 @@ uint64_t ts_map_get(const struct ts_map *map, uint64_t key)
 	if (!t)
 		return 0;
 	for (uint64_t i = place(key);; i++) {
-		there = atomic_load_explicit(&t->slot[i & (t->slots - 1)].key, memory_order_acquire);
+		there =
+		    atomic_load_explicit(&t->slot[i & (t->slots - 1)].key, memory_order_acquire);
 		if (there == key)
 			return atomic_load_explicit(&t->slot[i & (t->slots - 1)].value,
 						    memory_order_acquire);

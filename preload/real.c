@@ -66,9 +66,10 @@ static int see_caller(const struct ts_object *object, void *data)
 	return 1;
 }
 
-/* What the linker would have bound: in the global scope the first definition after us, but not one of
- * another version of the library than the caller asks for; else the library the caller was linked
- * with, wherever it is (opened RTLD_LOCAL together with a plugin); else any library of that kind. */
+/* What the linker would have bound: in the global scope the first definition after us, but not one
+ * of another version of the library than the caller asks for; else the library the caller was
+ * linked with, wherever it is (opened RTLD_LOCAL together with a plugin); else any library of that
+ * kind. */
 static int see_definition(const struct ts_object *object, void *data)
 {
 	struct search *s = data;

@@ -1,8 +1,8 @@
 /* Where the real functions are.
  *
- * Three routes, each with its own idea of "real": a call that the dynamic linker bound to our symbol
- * goes to what the calling object would have got without us; a pointer handed out by dlsym or
- * cuGetProcAddress goes to exactly the function that was found then. */
+ * Three routes, each with its own idea of "real": a call that the dynamic linker bound to our
+ * symbol goes to what the calling object would have got without us; a pointer handed out by dlsym
+ * or cuGetProcAddress goes to exactly the function that was found then. */
 #ifndef TSTRACE_PRELOAD_REAL_H
 #define TSTRACE_PRELOAD_REAL_H
 
@@ -10,8 +10,8 @@
 
 #include "preload/fn.h"
 
-/* Symbol route: calls that return into [low, low + size) go to `real`.  Never changed once published:
- * one load gives a whole answer.  Several when several runtimes are in the process. */
+/* Symbol route: calls that return into [low, low + size) go to `real`.  Never changed once
+ * published: one load gives a whole answer.  Several when several runtimes are in the process. */
 struct ts_binding {
 	uintptr_t low, size;
 	void *real;

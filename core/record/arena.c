@@ -49,8 +49,8 @@ static uint32_t find(uint32_t hash, uint32_t kind, uint32_t extra, const void *d
 		if (!id)
 			return 0;
 		entry = entry_of(id);
-		if (entry->hash == hash && entry->kind == kind && entry->extra == extra && entry->bytes == bytes &&
-		    !memcmp(entry->data, data, bytes))
+		if (entry->hash == hash && entry->kind == kind && entry->extra == extra &&
+		    entry->bytes == bytes && !memcmp(entry->data, data, bytes))
 			return id;
 	}
 }
@@ -107,7 +107,8 @@ uint32_t ts_arena_text(const char *text)
 
 const struct ts_entry *ts_arena_get(uint32_t id)
 {
-	if (!id || !ts_file || id * (uint64_t)WORD >= atomic_load_explicit(&ts_file->arena_used, memory_order_acquire))
+	if (!id || !ts_file ||
+	    id * (uint64_t)WORD >= atomic_load_explicit(&ts_file->arena_used, memory_order_acquire))
 		return NULL;
 	return entry_of(id);
 }

@@ -1,6 +1,6 @@
-/* The address table: open addressing, linear probing.  A freed entry stays, for the generation of the
- * address's next life and for the report of a double free; when such entries crowd the table they are
- * dropped together, and later generations count on from the highest seen. */
+/* The address table: open addressing, linear probing.  A freed entry stays, for the generation of
+ * the address's next life and for the report of a double free; when such entries crowd the table
+ * they are dropped together, and later generations count on from the highest seen. */
 #include "core/record/writer.h"
 
 #include <string.h>
@@ -32,7 +32,8 @@ static size_t slot_of(const struct ts_block *blocks, size_t size, uint64_t addre
 	uint64_t hash = (address ^ (uint64_t)space << 60) * 0x9e3779b97f4a7c15u;
 	size_t slot = (size_t)(hash >> 32) & (size - 1);
 
-	while (blocks[slot].address && (blocks[slot].address != address || blocks[slot].space != space))
+	while (blocks[slot].address &&
+	       (blocks[slot].address != address || blocks[slot].space != space))
 		slot = (slot + 1) & (size - 1);
 	return slot;
 }
@@ -48,7 +49,8 @@ static bool rebuild(void)
 	drop = room >= CROWDED && live < room / 4;
 	if (!drop)
 		bigger *= 2;
-	blocks = mmap(NULL, bigger * sizeof(*blocks), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	blocks = mmap(NULL, bigger * sizeof(*blocks), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (blocks == MAP_FAILED)
 		return false;
 	used = 0;
@@ -88,7 +90,9 @@ struct ts_block *ts_block_add(uint64_t address, uint8_t kind)
 	if (used + 1 > room / 4 * 3 && !rebuild())
 		return NULL;
 	block = &table[slot_of(table, room, address, space_of(kind))];
-	*block = (struct ts_block){ .address = address, .space = space_of(kind), .generation = generation_floor };
+	*block = (struct ts_block){ .address = address,
+				    .space = space_of(kind),
+				    .generation = generation_floor };
 	used++;
 	return block;
 }
@@ -118,8 +122,9 @@ void *ts_writer_grow(void *old, size_t *have, size_t count, size_t bytes)
 		return old;
 	while (want < count)
 		want *= 2;
-	more = old ? mremap(old, *have * bytes, want * bytes, MREMAP_MAYMOVE) :
-		     mmap(NULL, want * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	more = old ? mremap(old, *have * bytes, want * bytes, MREMAP_MAYMOVE)
+		   : mmap(NULL, want * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
 	if (more == MAP_FAILED)
 		return NULL;
 	*have = want;

@@ -8,9 +8,11 @@
 #endif
 
 #define NS_PER_S UINT64_C(1000000000)
-/* The rate is first measured over this long: a reading is good to some 50 ns, so to 2.5 in a million. */
+/* The rate is first measured over this long: a reading is good to some 50 ns, so to 2.5 in a
+ * million. */
 #define FIRST_SPAN_NS (20 * 1000 * 1000)
-/* A new piece begins this long after it is made; see clock.h.  It meets the true clock after HORIZON. */
+/* A new piece begins this long after it is made; see clock.h.  It meets the true clock after
+ * HORIZON. */
 #define MARGIN_NS NS_PER_S
 #define HORIZON_NS (10 * NS_PER_S)
 #define CHECK_NS (NS_PER_S / 4)
@@ -22,7 +24,8 @@ struct anchor {
 	uint64_t raw, ns;
 };
 
-/* The rate is measured from `base`, which follows half a minute to a minute behind; `next` is the base to be. */
+/* The rate is measured from `base`, which follows half a minute to a minute behind; `next` is the
+ * base to be. */
 static struct anchor first, base, next;
 static struct ts_file *shared;
 /* Pieces before a file is attached, and for processes without one. */
@@ -89,9 +92,11 @@ void ts_clock_init(int mode)
 
 static uint64_t map(const struct ts_clock_segment *s, uint64_t raw)
 {
-	/* Before the first piece (a value read before the first anchor) the line goes on backwards. */
+	/* Before the first piece (a value read before the first anchor) the line goes on backwards.
+	 */
 	if (raw < s->start)
-		return s->base_ns - (uint64_t)(((unsigned __int128)(s->start - raw) * s->mult) >> 32);
+		return s->base_ns -
+		       (uint64_t)(((unsigned __int128)(s->start - raw) * s->mult) >> 32);
 	return s->base_ns + (uint64_t)(((unsigned __int128)(raw - s->start) * s->mult) >> 32);
 }
 
@@ -132,7 +137,8 @@ static void calibrate(void)
 		nanosleep(&(struct timespec){ .tv_nsec = (long)(FIRST_SPAN_NS - passed) }, NULL);
 	}
 	now = take_anchor();
-	append((struct ts_clock_segment){ first.raw, first.ns, rate(now.ns - first.ns, now.raw - first.raw) });
+	append((struct ts_clock_segment){ first.raw, first.ns,
+					  rate(now.ns - first.ns, now.raw - first.raw) });
 }
 
 uint64_t ts_clock_to_ns(uint64_t raw)
@@ -151,8 +157,8 @@ uint64_t ts_clock_to_ns(uint64_t raw)
 	return map(&segments[i], raw);
 }
 
-/* The error that is let be: less than matters, and growing while the table fills, so that it lasts for days
- * whatever the clock does. */
+/* The error that is let be: less than matters, and growing while the table fills, so that it lasts
+ * for days whatever the clock does. */
 static uint64_t tolerance(uint32_t count)
 {
 	return UINT64_C(500) << count / (TS_CLOCK_SEGMENTS / 8);
@@ -188,9 +194,11 @@ void ts_clock_maintain(void)
 	if (error < tolerance(count))
 		return;
 	target = truth + HORIZON_NS;
-	mult = target > at_start ? (uint64_t)((unsigned __int128)(target - at_start) * raw_rate / HORIZON_NS) : 0;
-	/* Off by more than one in a thousand is a clock that was stopped or set (suspend): keep the measured rate
-	 * and leave the offset; order matters more than the wall. */
+	mult = target > at_start
+		   ? (uint64_t)((unsigned __int128)(target - at_start) * raw_rate / HORIZON_NS)
+		   : 0;
+	/* Off by more than one in a thousand is a clock that was stopped or set (suspend): keep the
+	 * measured rate and leave the offset; order matters more than the wall. */
 	if (mult > raw_rate + raw_rate / 1000 || mult < raw_rate - raw_rate / 1000)
 		mult = raw_rate;
 	append((struct ts_clock_segment){ start, at_start, mult });
@@ -231,7 +239,8 @@ void ts_clock_session_begin(uint64_t start_ns)
 
 uint64_t ts_clock_session_ns(uint64_t raw)
 {
-	uint64_t ns = ts_clock_to_ns(raw), start = atomic_load_explicit(&session_start_ns, memory_order_relaxed);
+	uint64_t ns = ts_clock_to_ns(raw),
+		 start = atomic_load_explicit(&session_start_ns, memory_order_relaxed);
 
 	return ns > start ? ns - start : 0;
 }

@@ -1,10 +1,10 @@
 /* The one clock of a trace.
  *
- * A hook stores a raw value: the time-stamp counter where it is invariant (rdtsc is nearly the whole
- * cost of an event), CLOCK_MONOTONIC elsewhere.  Raw values become nanoseconds by one continuous,
- * increasing, piecewise linear function anchored to CLOCK_MONOTONIC.  A piece never changes once a
- * value was mapped with it: a new piece begins a second in the future, and values are read before
- * they are mapped, so no mapped value can lie there. */
+ * A hook stores a raw value: the time-stamp counter where it is invariant (rdtsc is nearly the
+ * whole cost of an event), CLOCK_MONOTONIC elsewhere.  Raw values become nanoseconds by one
+ * continuous, increasing, piecewise linear function anchored to CLOCK_MONOTONIC.  A piece never
+ * changes once a value was mapped with it: a new piece begins a second in the future, and values
+ * are read before they are mapped, so no mapped value can lie there. */
 #ifndef TSTRACE_CORE_RECORD_CLOCK_H
 #define TSTRACE_CORE_RECORD_CLOCK_H
 

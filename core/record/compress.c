@@ -8,11 +8,12 @@
 
 #define LEVEL 1
 
-/* The few functions of zstd.h that are used, with their types there; the header is not needed to build the
- * library. */
+/* The few functions of zstd.h that are used, with their types there; the header is not needed to
+ * build the library. */
 static struct {
 	size_t (*bound)(size_t bytes);
-	size_t (*compress)(void *context, void *to, size_t room, const void *from, size_t bytes, int level);
+	size_t (*compress)(void *context, void *to, size_t room, const void *from, size_t bytes,
+			   int level);
 	unsigned (*is_error)(size_t code);
 	void *(*make)(void);
 	size_t (*end)(void *context);
@@ -36,7 +37,8 @@ bool ts_compress_start(void)
 			context = zstd.make();
 	}
 	if (!context)
-		ts_say_once("TSTRACE_COMPRESS=zstd: libzstd.so.1 is not here; the trace is written plain");
+		ts_say_once(
+		    "TSTRACE_COMPRESS=zstd: libzstd.so.1 is not here; the trace is written plain");
 	return context != NULL;
 }
 
@@ -50,7 +52,8 @@ int ts_compress(const void *data, size_t bytes, const void **out, size_t *out_by
 	size_t bound = zstd.bound(bytes);
 
 	if (bound > room_bytes) {
-		void *more = mmap(NULL, bound, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *more =
+		    mmap(NULL, bound, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (more == MAP_FAILED)
 			return -ENOMEM;

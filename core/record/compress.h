@@ -8,8 +8,8 @@
 bool ts_compress_start(void);
 bool ts_compress_on(void);
 
-/* One frame of its own for these whole lines: a killed process leaves a readable file.  *out is valid until the
- * next call.  0 or -errno. */
+/* One frame of its own for these whole lines: a killed process leaves a readable file.  *out is
+ * valid until the next call.  0 or -errno. */
 int ts_compress(const void *data, size_t bytes, const void **out, size_t *out_bytes);
 void ts_compress_stop(void);
 void ts_compress_child(void);

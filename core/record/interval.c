@@ -1,5 +1,6 @@
-/* Device records.  They carry the correlation id of the call that caused them; the table here tells which
- * span that call was made in, and when.  A record whose launch has not been read yet waits for it. */
+/* Device records.  They carry the correlation id of the call that caused them; the table here tells
+ * which span that call was made in, and when.  A record whose launch has not been read yet waits
+ * for it. */
 #include "core/record/writer.h"
 
 #include <string.h>
@@ -15,8 +16,8 @@ struct launch {
 
 static struct launch launches[LAUNCHES];
 
-/* A call's record is published when the call returns, its device work may be over and told long before:
- * so long a device record waits for its launch. */
+/* A call's record is published when the call returns, its device work may be over and told long
+ * before: so long a device record waits for its launch. */
 #define PATIENCE_NS 250000000u
 
 static struct waiting {
@@ -58,7 +59,8 @@ static bool has_launch(const struct ts_rec_interval *rec)
 	return rec->activity != TS_ACT_POOL && (rec->activity != TS_ACT_UVM || rec->correlation);
 }
 
-static const char *const activities[] = { "kernel", "memcpy", "memset", "sync", "graph", "uvm", "overhead", "pool", "memory" };
+static const char *const activities[] = { "kernel", "memcpy",	"memset", "sync",  "graph",
+					  "uvm",    "overhead", "pool",	  "memory" };
 _Static_assert(TS_ARRAY_SIZE(activities) == TS_ACT_KINDS, "a name for each activity");
 
 static void print_details(const struct ts_rec_interval *rec, const char *name_key)
@@ -82,9 +84,10 @@ static void print_details(const struct ts_rec_interval *rec, const char *name_ke
 		ts_line_u64(&ts_lines, "clock_error_ns", rec->clock_error_ns);
 }
 
-/* A moment: what has no duration (a pool was trimmed), and work whose times cannot be used, at the time of its
- * launch: an interval of zero is not allowed, and one at time zero would be a lie. */
-static void print_moment(const struct ts_rec_interval *rec, uint32_t span, uint64_t at_ns, bool untimed)
+/* A moment: what has no duration (a pool was trimmed), and work whose times cannot be used, at the
+ * time of its launch: an interval of zero is not allowed, and one at time zero would be a lie. */
+static void print_moment(const struct ts_rec_interval *rec, uint32_t span, uint64_t at_ns,
+			 bool untimed)
 {
 	ts_line_begin(&ts_lines, "op");
 	ts_print_span_id(span);
@@ -120,7 +123,8 @@ static void print_pool(const struct ts_rec_interval *rec)
 
 static void print_interval(const struct ts_rec_interval *rec, const struct launch *launch)
 {
-	uint64_t zero = ts_session_start_ns(), start = rec->start_ns > zero ? rec->start_ns - zero : 0;
+	uint64_t zero = ts_session_start_ns(),
+		 start = rec->start_ns > zero ? rec->start_ns - zero : 0;
 	uint64_t end = rec->end_ns > zero ? rec->end_ns - zero : 0;
 	uint32_t span = rec->launch_span ? (uint32_t)rec->launch_span : launch ? launch->span : 1;
 
@@ -139,8 +143,9 @@ static void print_interval(const struct ts_rec_interval *rec, const struct launc
 	ts_print_device("device", rec->h.device, false);
 	ts_line_raw(&ts_lines, ",\"stream_id\":\"");
 	ts_line_number(&ts_lines, rec->stream);
-	ts_line_raw(&ts_lines, rec->backend == TS_BACKEND_EVENT ? "\",\"clock_id\":\"monotonic\",\"backend\":\"cuda-event\"" :
-								  "\",\"clock_id\":\"monotonic\",\"backend\":\"cupti\"");
+	ts_line_raw(&ts_lines, rec->backend == TS_BACKEND_EVENT
+				   ? "\",\"clock_id\":\"monotonic\",\"backend\":\"cuda-event\""
+				   : "\",\"clock_id\":\"monotonic\",\"backend\":\"cupti\"");
 	ts_line_u64(&ts_lines, "start_ns", start);
 	ts_line_u64(&ts_lines, "duration_ns", end - start);
 	print_details(rec, "name");
@@ -159,7 +164,8 @@ void ts_interval_settle(bool last)
 	for (size_t i = 0; i < queued; i++) {
 		struct waiting *item = &queue[i];
 		const struct launch *launch = &launches[item->rec.correlation % LAUNCHES];
-		bool is_known = item->rec.correlation && launch->correlation == item->rec.correlation;
+		bool is_known =
+		    item->rec.correlation && launch->correlation == item->rec.correlation;
 
 		if (item->rec.activity == TS_ACT_OVERHEAD) {
 			if (item->rec.end_ns > item->rec.start_ns)

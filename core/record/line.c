@@ -6,9 +6,10 @@
 
 #define FIRST_ROOM (1u << 20)
 
-static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-				  "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-				  "8081828384858687888990919293949596979899";
+static const char digit_pairs[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+    "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+    "8081828384858687888990919293949596979899";
 
 /* Room for `bytes` more, or false: then the line is given up. */
 static bool grow(struct ts_lines *lines, size_t bytes)
@@ -18,8 +19,9 @@ static bool grow(struct ts_lines *lines, size_t bytes)
 
 	while (room - lines->used < bytes)
 		room *= 2;
-	text = lines->text ? mremap(lines->text, lines->room, room, MREMAP_MAYMOVE) :
-			     mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	text = lines->text
+		   ? mremap(lines->text, lines->room, room, MREMAP_MAYMOVE)
+		   : mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (text == MAP_FAILED) {
 		lines->broken = true;
 		return false;

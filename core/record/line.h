@@ -1,6 +1,7 @@
 /* JSON lines, formatted by hand into one growing buffer.
  *
- * Only the writer thread, and the finishing thread after it ended.  No malloc: the memory is mapped. */
+ * Only the writer thread, and the finishing thread after it ended.  No malloc: the memory is
+ * mapped. */
 #ifndef TSTRACE_CORE_RECORD_LINE_H
 #define TSTRACE_CORE_RECORD_LINE_H
 
@@ -19,7 +20,8 @@ struct ts_lines {
 void ts_line_begin(struct ts_lines *lines, const char *kind);
 void ts_line_end(struct ts_lines *lines);
 
-/* Key and value.  Text that is no valid UTF-8 has each bad byte replaced by U+FFFD and is followed by
+/* Key and value.  Text that is no valid UTF-8 has each bad byte replaced by U+FFFD and is followed
+ * by
  * "<key>_hex" with all its bytes, so that nothing is lost. */
 void ts_line_text(struct ts_lines *lines, const char *key, const char *text, size_t bytes);
 void ts_line_word(struct ts_lines *lines, const char *key, const char *word);

@@ -1,5 +1,5 @@
-/* Memory events.  Records come ring by ring; an address can go from one thread to another, so they are
- * sorted by time first, up to a moment that every thread has passed, and only then paired. */
+/* Memory events.  Records come ring by ring; an address can go from one thread to another, so they
+ * are sorted by time first, up to a moment that every thread has passed, and only then paired. */
 #include "core/record/writer.h"
 
 #include <string.h>
@@ -24,8 +24,9 @@ static uint64_t arrivals;
 static struct last_free last_frees[TS_MAX_RINGS];
 static struct ts_memory_totals totals;
 
-static const char *const kind_names[] = { "device", "pinned", "registered", "managed", "pitched", "array", "mipmap",
-					  "pool",   "vmm",    "graph",	    "ipc",     "external" };
+static const char *const kind_names[] = { "device",  "pinned", "registered", "managed",
+					  "pitched", "array",  "mipmap",     "pool",
+					  "vmm",     "graph",  "ipc",	     "external" };
 _Static_assert(TS_ARRAY_SIZE(kind_names) == TS_MEM_KINDS, "a name for each kind of memory");
 
 static bool before(const struct pending *a, const struct pending *b)
@@ -35,7 +36,8 @@ static bool before(const struct pending *a, const struct pending *b)
 
 void ts_memory_queue(const struct ts_rec *rec, const struct ts_source *from)
 {
-	struct pending *grown = ts_writer_grow(heap, &heap_room, heap_used + 1, sizeof(*heap)), item;
+	struct pending *grown = ts_writer_grow(heap, &heap_room, heap_used + 1, sizeof(*heap)),
+		       item;
 	size_t at = heap_used;
 
 	if (!grown) {
@@ -109,8 +111,8 @@ static const char *category(uint8_t step)
 }
 
 /* One memory line; `note` is an own key set to true, or NULL. */
-static void print_memory(const struct ts_block *block, const struct ts_rec *rec, uint64_t t, uint32_t thread,
-			 uint64_t stream, const char *action, const char *note)
+static void print_memory(const struct ts_block *block, const struct ts_rec *rec, uint64_t t,
+			 uint32_t thread, uint64_t stream, const char *action, const char *note)
 {
 	uint64_t ns = ts_clock_session_ns(t);
 
@@ -145,8 +147,8 @@ static void account(int64_t bytes, int count)
 		totals.peak_bytes = totals.live_bytes;
 }
 
-static void end_block(struct ts_block *block, const struct ts_rec *rec, uint64_t t, const struct ts_source *from,
-		      uint64_t stream, const char *note)
+static void end_block(struct ts_block *block, const struct ts_rec *rec, uint64_t t,
+		      const struct ts_source *from, uint64_t stream, const char *note)
 {
 	/* Never before its own beginning, whatever the record says. */
 	print_memory(block, rec, t > block->t ? t : block->t, from->thread, stream, "free", note);
@@ -192,7 +194,8 @@ static void print_largest(void)
 	uint64_t now = ts_clock_elapsed_ns();
 	bool first = true;
 
-	/* A program may ask for ever less until it is given some: one look at all blocks is enough then. */
+	/* A program may ask for ever less until it is given some: one look at all blocks is enough
+	 * then. */
 	if (last_ns && now - last_ns < 10000000)
 		return;
 	last_ns = now;
@@ -219,8 +222,8 @@ static void print_largest(void)
 }
 
 /* An op line for a memory call that changed nothing: failed, or captured into a graph. */
-static void print_call(const struct ts_rec *rec, uint32_t thread, uint8_t kind, uint64_t address, uint64_t bytes,
-		       int32_t error)
+static void print_call(const struct ts_rec *rec, uint32_t thread, uint8_t kind, uint64_t address,
+		       uint64_t bytes, int32_t error)
 {
 	uint64_t ns = ts_clock_session_ns(rec->t);
 
@@ -249,7 +252,8 @@ static void on_alloc(const struct ts_rec_alloc *rec, const struct ts_source *fro
 	struct ts_block *block;
 
 	if (rec->error || (rec->h.flags & TS_F_CAPTURED) || !rec->address) {
-		print_call(&rec->h, from->thread, rec->memory_kind, rec->error ? 0 : rec->address, rec->bytes, rec->error);
+		print_call(&rec->h, from->thread, rec->memory_kind, rec->error ? 0 : rec->address,
+			   rec->bytes, rec->error);
 		if (rec->error) {
 			ts_line_u64(&ts_lines, "live_bytes", totals.live_bytes);
 			print_largest();
@@ -304,7 +308,8 @@ static void on_free(const struct ts_rec_free *rec, const struct ts_source *from)
 	}
 }
 
-/* Take the thread's last free back: its block lives on, as a new storage since the old one has ended. */
+/* Take the thread's last free back: its block lives on, as a new storage since the old one has
+ * ended. */
 static void on_free_failed(const struct ts_rec_free *rec, const struct ts_source *from)
 {
 	struct ts_block *block = ts_block_find(rec->address, rec->memory_kind);
@@ -315,7 +320,8 @@ static void on_free_failed(const struct ts_rec_free *rec, const struct ts_source
 	if (head.t < last->t)
 		head.t = last->t;
 	totals.failed_frees++;
-	if (last->address == rec->address && last->was_live && block && block->state == TS_BLOCK_FREED) {
+	if (last->address == rec->address && last->was_live && block &&
+	    block->state == TS_BLOCK_FREED) {
 		block->free_stack = last->block.free_stack;
 		block->generation++;
 		block->t = head.t;
@@ -371,7 +377,8 @@ void ts_memory_settle(uint64_t until_raw)
 			on_free_failed((const void *)rec, &item.from);
 			break;
 		case TS_REC_RESET:
-			ts_block_each(end_if_reset, &(struct reset){ (const void *)rec, &item.from });
+			ts_block_each(end_if_reset,
+				      &(struct reset){ (const void *)rec, &item.from });
 			break;
 		default:
 			break;

@@ -28,8 +28,11 @@ static bool rank_read;
 
 const char *ts_output_rank(void)
 {
-	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-					     "MV2_COMM_WORLD_RANK", "SLURM_PROCID", "JAX_PROCESS_ID" };
+	static const char *const names[] = {
+		"RANK",		 "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+		"PMI_RANK",	 "MV2_COMM_WORLD_RANK",	 "SLURM_PROCID",
+		"JAX_PROCESS_ID"
+	};
 
 	/* Read once, when the session opens: later the program may be changing its environment. */
 	for (size_t i = 0; i < TS_ARRAY_SIZE(names) && !rank_read; i++) {
@@ -104,7 +107,8 @@ int ts_output_expand(const char *template, const char *cwd, char path[TS_PATH_MA
 		if (*template == '%') {
 			value = expand_token(template[1], text, sizeof(text));
 			if (!value)
-				ts_say("TSTRACE_OUTPUT: %%%c is not known (known: %%p %%h %%e %%r %%t %%%%); kept as it is",
+				ts_say("TSTRACE_OUTPUT: %%%c is not known (known: %%p %%h %%e %%r "
+				       "%%t %%%%); kept as it is",
 				       template[1] ? template[1] : ' ');
 			template += value ? 1 : 0;
 		}
@@ -139,8 +143,8 @@ static void add_suffix(const char *path, unsigned number, char out[TS_PATH_MAX +
 	snprintf(out, TS_PATH_MAX + 16, "%.*s.%u%s", stem, path, number, dot ? dot : "");
 }
 
-/* A device or a pipe that is there already holds nothing that could be overwritten.  A pipe that nobody reads
- * is an error, not a reason to wait. */
+/* A device or a pipe that is there already holds nothing that could be overwritten.  A pipe that
+ * nobody reads is an error, not a reason to wait. */
 static int open_existing(const char *path, const struct stat *status)
 {
 	int file;
@@ -195,8 +199,8 @@ int ts_output_open(char path[TS_PATH_MAX], bool zstd)
 	file = create(path);
 	if (file < 0) {
 		error = -errno;
-		ts_say("cannot write the trace %s: %s; nothing is recorded (set TSTRACE_OUTPUT)", path,
-		       ts_errno_text(errno));
+		ts_say("cannot write the trace %s: %s; nothing is recorded (set TSTRACE_OUTPUT)",
+		       path, ts_errno_text(errno));
 		return error;
 	}
 	high = fcntl(file, F_DUPFD_CLOEXEC, LOWEST_FD);
@@ -221,11 +225,12 @@ static bool is_ours(int file)
 {
 	struct stat now;
 
-	return file >= 0 && !fstat(file, &now) && now.st_dev == made.st_dev && now.st_ino == made.st_ino;
+	return file >= 0 && !fstat(file, &now) && now.st_dev == made.st_dev &&
+	       now.st_ino == made.st_ino;
 }
 
-/* Programs that turn into daemons close every descriptor, ours too, and may then have a file of their own under
- * its number.  Then the trace is opened again by its name. */
+/* Programs that turn into daemons close every descriptor, ours too, and may then have a file of
+ * their own under its number.  Then the trace is opened again by its name. */
 static bool hold_on(void)
 {
 	int file;
@@ -301,7 +306,8 @@ void ts_output_last(const void *lines, size_t bytes)
 {
 	bool is_regular = S_ISREG(made.st_mode);
 
-	if (!is_regular || (ts_compress_on() && ts_compress(lines, bytes, &lines, &bytes)) || !hold_on())
+	if (!is_regular || (ts_compress_on() && ts_compress(lines, bytes, &lines, &bytes)) ||
+	    !hold_on())
 		return;
 	if (!write_all(lines, bytes) && ftruncate(fd, good))
 		ts_say("the trace ends with a torn line");

@@ -8,19 +8,19 @@
 
 #define TS_PATH_MAX 4096
 
-/* Expand a TSTRACE_OUTPUT template (%p %h %e %r %t %%) into an absolute path; unknown tokens stay and
- * are warned about.  `cwd` is where the user stood.  0 or -ENAMETOOLONG, -EINVAL (empty). */
+/* Expand a TSTRACE_OUTPUT template (%p %h %e %r %t %%) into an absolute path; unknown tokens stay
+ * and are warned about.  `cwd` is where the user stood.  0 or -ENAMETOOLONG, -EINVAL (empty). */
 int ts_output_expand(const char *template, const char *cwd, char path[TS_PATH_MAX]);
 
-/* Create the file, and its parent directories; an existing file is never touched: .1, .2 ... before the
- * extension are tried.  path is updated.  0 or -errno, with one line on stderr. */
+/* Create the file, and its parent directories; an existing file is never touched: .1, .2 ... before
+ * the extension are tried.  path is updated.  0 or -errno, with one line on stderr. */
 int ts_output_open(char path[TS_PATH_MAX], bool zstd); /* keeps `path`: it must stay valid */
 
 /* Close and remove it again: the session could not be opened after all. */
 void ts_output_discard(const char *path);
 
-/* Write whole lines.  After the first failure nothing is written any more: returns that -errno, having said so
- * once; the file then ends with a whole line. */
+/* Write whole lines.  After the first failure nothing is written any more: returns that -errno,
+ * having said so once; the file then ends with a whole line. */
 int ts_output_write(const void *lines, size_t bytes, uint64_t count);
 
 /* After a failure, once more, at the very end: there may be room again for these last lines. */

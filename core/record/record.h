@@ -7,7 +7,8 @@
  *	ts_leave();
  *
  * One ring a thread, one writer thread for all.  On this path there is no lock, no allocation, no
- * formatting and no system call, except in the cold functions: a thread's first event, a full ring. */
+ * formatting and no system call, except in the cold functions: a thread's first event, a full ring.
+*/
 #ifndef TSTRACE_CORE_RECORD_RECORD_H
 #define TSTRACE_CORE_RECORD_RECORD_H
 
@@ -19,26 +20,32 @@ struct ts_stack_cache;
 struct ts_thread_device;
 
 /* All that tstrace keeps for a thread.  initial-exec: a dynamic TLS access can allocate, and an
- * allocation can come back to us.  Small, since static TLS space is scarce: what is big hangs off it. */
+ * allocation can come back to us.  Small, since static TLS space is scarce: what is big hangs off
+ * it. */
 struct ts_thread {
 	struct ts_ring *ring;           /* NULL before the first event and after the thread's end */
 	uint32_t depth;                 /* hooks and API calls under way; only depth 1 records */
 	uint32_t span;                  /* innermost open span, 1 is the root */
-	uint32_t correlation[2];        /* set by the device backend during the real call, see device.h */
-	struct ts_rec *outer;           /* record that the outermost hook is filling, for nested hooks */
+	/* set by the device backend during the real call, see device.h */
+	uint32_t correlation[2];
+	/* record that the outermost hook is filling, for nested hooks */
+	struct ts_rec *outer;
 	struct ts_stack_cache *stacks;
 	void *spans;                    /* span stack of the session */
 	void *names;                    /* kernel handle -> arena text, of preload */
-	uint32_t step;                  /* step of the innermost step span: 0, 1 forward .. 3 optimizer */
+	/* step of the innermost step span: 0, 1 forward .. 3 optimizer */
+	uint32_t step;
 	uint32_t ended;                 /* the thread's destructor ran */
 	uint32_t number;                /* of the thread in the trace, from 1; 0 not yet given */
-	uint32_t unhooked;              /* backend: id of a runtime call under way that no hook saw */
+	/* backend: id of a runtime call under way that no hook saw */
+	uint32_t unhooked;
 	uint32_t unhooked_inside;       /* backend: hooked driver calls seen inside it */
 };
 
 extern _Thread_local struct ts_thread ts_self __attribute__((tls_model("initial-exec")));
 
-/* Whether events are recorded.  From TS_REC_OFF on, hooks only call through: one comparison tells. */
+/* Whether events are recorded.  From TS_REC_OFF on, hooks only call through: one comparison tells.
+ */
 enum ts_recording {
 	TS_REC_UNOPENED,
 	TS_REC_ON,
@@ -70,8 +77,8 @@ static inline void ts_leave(void)
 	ts_self.depth--;
 }
 
-/* Take the time of an event that will be published before this thread blocks or calls out.  Marks the
- * ring busy first, so that the writer, which sorts memory events by time, waits for it. */
+/* Take the time of an event that will be published before this thread blocks or calls out.  Marks
+ * the ring busy first, so that the writer, which sorts memory events by time, waits for it. */
 static inline uint64_t ts_stamp(struct ts_ring *ring)
 {
 	atomic_store_explicit(&ring->busy, 1, memory_order_relaxed);
@@ -121,9 +128,9 @@ int ts_record_open(void);
  * `to_disk` also fsync.  Not from a signal handler.  0, -ETIMEDOUT, or the sticky write error. */
 int ts_record_flush(unsigned timeout_ms, bool to_disk);
 
-/* End the session: stop the device backend (bounded), drain the rings, write the end records, close.
- * `reason` NULL: complete; else failed with that reason.  Idempotent; later calls pass through.
- * `exiting`: called from the exit path.  0 or -errno. */
+/* End the session: stop the device backend (bounded), drain the rings, write the end records,
+ * close. `reason` NULL: complete; else failed with that reason.  Idempotent; later calls pass
+ * through. `exiting`: called from the exit path.  0 or -errno. */
 int ts_record_finish(const char *reason, bool exiting);
 
 /* The program is about to exec: bring what is recorded into the file. */

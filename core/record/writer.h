@@ -1,5 +1,5 @@
-/* The writer thread, and what it is made of.  Everything below runs on the writer thread alone unless
- * said otherwise; nothing here calls malloc, since a preloaded malloc may call us. */
+/* The writer thread, and what it is made of.  Everything below runs on the writer thread alone
+ * unless said otherwise; nothing here calls malloc, since a preloaded malloc may call us. */
 #ifndef TSTRACE_CORE_RECORD_WRITER_H
 #define TSTRACE_CORE_RECORD_WRITER_H
 
@@ -8,7 +8,8 @@
 #include "core/record/record.h"
 
 /* --- writer.c: any thread --- */
-int ts_writer_start(void);                      /* 0 or -errno; the session is open and the file made */
+/* 0 or -errno; the session is open and the file made */
+int ts_writer_start(void);
 void ts_writer_wake(void);                      /* signal-safe */
 int ts_writer_flush(unsigned timeout_ms, bool to_disk);
 int ts_writer_finish(const char *reason, unsigned timeout_ms);
@@ -60,7 +61,8 @@ struct ts_block {
 enum ts_block_state { TS_BLOCK_FREED, TS_BLOCK_LIVE, TS_BLOCK_CAPTURED };
 
 struct ts_block *ts_block_find(uint64_t address, uint8_t kind);        /* or NULL */
-struct ts_block *ts_block_add(uint64_t address, uint8_t kind);         /* found or new; NULL: no memory */
+/* found or new; NULL: no memory */
+struct ts_block *ts_block_add(uint64_t address, uint8_t kind);
 void ts_block_each(void (*visit)(struct ts_block *block, void *user), void *user);
 void ts_block_child(void);
 
@@ -78,6 +80,7 @@ void *ts_writer_grow(void *old, size_t *room, size_t count, size_t bytes);
 /* --- session: the first and the last lines --- */
 void ts_print_begin(void);
 void ts_print_end(const char *reason);
-void ts_print_cut(const char *reason);  /* the terminal alone, of a trace that could not be written on */
+/* the terminal alone, of a trace that could not be written on */
+void ts_print_cut(const char *reason);
 
 #endif

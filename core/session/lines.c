@@ -1,4 +1,5 @@
-/* The first lines of a trace (meta, root span) and the last (open spans, measured span, root, terminal). */
+/* The first lines of a trace (meta, root span) and the last (open spans, measured span, root,
+ * terminal). */
 #include <stdio.h>
 #include <string.h>
 #include <fcntl.h>
@@ -42,8 +43,9 @@ static void print_time(void)
 	struct tm t;
 
 	gmtime_r(&seconds, &t);
-	snprintf(value, sizeof(value), "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday,
-		 t.tm_hour, t.tm_min, t.tm_sec, (unsigned)(ts_file->start_realtime_ns / 1000000u % 1000u));
+	snprintf(value, sizeof(value), "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", t.tm_year + 1900,
+		 t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec,
+		 (unsigned)(ts_file->start_realtime_ns / 1000000u % 1000u));
 	text("timestamp", value);
 }
 
@@ -53,15 +55,17 @@ static void print_run(void)
 	uint64_t step = ts_env.capture_step, warmup = ts_env.warmup_steps;
 	char value[512];
 
-	snprintf(value, sizeof(value), "run-%d-%llu", (int)getpid(), (unsigned long long)ts_file->start_realtime_ns);
+	snprintf(value, sizeof(value), "run-%d-%llu", (int)getpid(),
+		 (unsigned long long)ts_file->start_realtime_ns);
 	text("run_id", value);
 	if (warmup >= step) {
-		ts_say("TSTRACE_WARMUP_STEPS=%lu must be less than TSTRACE_CAPTURE_STEP=%lu; %lu is used",
+		ts_say("TSTRACE_WARMUP_STEPS=%lu must be less than TSTRACE_CAPTURE_STEP=%lu; %lu "
+		       "is used",
 		       (unsigned long)warmup, (unsigned long)step, (unsigned long)(step - 1));
 		warmup = step - 1;
 	}
-	snprintf(value, sizeof(value), "%.400s/%s-%llu", entrypoint(), ts_env.phase ? "inference" : "update",
-		 (unsigned long long)step);
+	snprintf(value, sizeof(value), "%.400s/%s-%llu", entrypoint(),
+		 ts_env.phase ? "inference" : "update", (unsigned long long)step);
 	text("correlation_id", is_blank(ts_env.correlation_id) ? value : ts_env.correlation_id);
 	text("entrypoint", entrypoint());
 	ts_line_word(&ts_lines, "phase", phases[ts_env.phase]);
@@ -75,12 +79,16 @@ static void print_run(void)
 
 static void print_contract(void)
 {
-	ts_line_raw(&ts_lines, ",\"capture_contract\":{\"measurement_scope\":\"profiled_work\",\"operations\":\"partial\","
-			       "\"activations\":\"none\",\"tensors\":\"none\",\"gradients\":\"none\","
-			       "\"logical_memory\":\"partial\",\"physical_memory\":\"partial\",\"device_timing\":");
+	ts_line_raw(
+	    &ts_lines,
+	    ",\"capture_contract\":{\"measurement_scope\":\"profiled_work\",\"operations\":"
+	    "\"partial\","
+	    "\"activations\":\"none\",\"tensors\":\"none\",\"gradients\":\"none\","
+	    "\"logical_memory\":\"partial\",\"physical_memory\":\"partial\",\"device_timing\":");
 	ts_line_raw(&ts_lines, ts_device_kind == TS_BACKEND_OFF ? "\"none\"" : "\"partial\"");
-	ts_line_raw(&ts_lines, ",\"required_semantic_labels\":[],\"gpu_expected_semantic_labels\":[],"
-			       "\"cpu_only_semantic_labels\":[]}");
+	ts_line_raw(&ts_lines,
+		    ",\"required_semantic_labels\":[],\"gpu_expected_semantic_labels\":[],"
+		    "\"cpu_only_semantic_labels\":[]}");
 }
 
 #define MAX_TAGS 64
@@ -103,7 +111,8 @@ static void print_tags(void)
 		} else {
 			hold = (struct tag){ p, key_bytes, bytes };
 			for (at = 0; at < count; at++)
-				if (tags[at].key_bytes == key_bytes && !memcmp(tags[at].key, p, key_bytes))
+				if (tags[at].key_bytes == key_bytes &&
+				    !memcmp(tags[at].key, p, key_bytes))
 					break;
 			if (at == count)
 				count++;
@@ -115,7 +124,8 @@ static void print_tags(void)
 		tags[count++] = (struct tag){ "simulated=true", 9, 14 };
 	for (size_t i = 1; i < count; i++) {
 		hold = tags[i];
-		for (at = i; at > 0 && strncmp(tags[at - 1].key, hold.key, hold.key_bytes + 1) > 0; at--)
+		for (at = i; at > 0 && strncmp(tags[at - 1].key, hold.key, hold.key_bytes + 1) > 0;
+		     at--)
 			tags[at] = tags[at - 1];
 		tags[at] = hold;
 	}
@@ -124,7 +134,8 @@ static void print_tags(void)
 		ts_line_raw(&ts_lines, i ? "," : "");
 		ts_line_quoted(&ts_lines, tags[i].key, tags[i].key_bytes);
 		ts_line_raw(&ts_lines, ":");
-		ts_line_quoted(&ts_lines, tags[i].key + tags[i].key_bytes + 1, tags[i].bytes - tags[i].key_bytes - 1);
+		ts_line_quoted(&ts_lines, tags[i].key + tags[i].key_bytes + 1,
+			       tags[i].bytes - tags[i].key_bytes - 1);
 	}
 	ts_line_raw(&ts_lines, "}");
 }
@@ -250,7 +261,9 @@ static void print_measured(uint64_t now)
 	ts_line_number(&ts_lines, id);
 	ts_line_raw(&ts_lines, "\",\"parent_id\":\"s1\"");
 	text("name", "run");
-	ts_line_raw(&ts_lines, ",\"start_ns\":0,\"span_kind\":\"function\",\"measured\":true,\"source\":\"auto\"");
+	ts_line_raw(
+	    &ts_lines,
+	    ",\"start_ns\":0,\"span_kind\":\"function\",\"measured\":true,\"source\":\"auto\"");
 	ts_line_end(&ts_lines);
 	ts_line_begin(&ts_lines, "span_end");
 	ts_line_raw(&ts_lines, ",\"id\":\"s");

@@ -1,4 +1,5 @@
-/* The ambient session of the process: who runs, when it began, and the first and last lines of its trace. */
+/* The ambient session of the process: who runs, when it began, and the first and last lines of its
+ * trace. */
 #ifndef TSTRACE_CORE_SESSION_SESSION_H
 #define TSTRACE_CORE_SESSION_SESSION_H
 
@@ -8,7 +9,8 @@
 void ts_session_begin(uint64_t start_raw, uint64_t start_ns, uint64_t start_realtime_ns);
 uint64_t ts_session_start_ns(void);
 
-/* Span ids: one counter, 1 is the root.  Takes `count` ids that follow each other, returns the first. */
+/* Span ids: one counter, 1 is the root.  Takes `count` ids that follow each other, returns the
+ * first. */
 uint32_t ts_session_take_spans(uint32_t count);
 
 /* True once: exactly one measured region a session (begin_measurement). */

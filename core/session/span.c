@@ -25,7 +25,7 @@ struct known_name {
 };
 
 #define NAMES 64u               /* a power of two */
-#define IDS_AT_ONCE 64u         /* the shared counter is touched once for so many spans of a thread */
+#define IDS_AT_ONCE 64u /* the shared counter is touched once for so many spans of a thread */
 
 struct stack {
 	uint32_t depth;
@@ -39,7 +39,8 @@ static struct stack *stack_of(struct ts_thread *self)
 	void *memory;
 
 	if (!self->spans) {
-		memory = mmap(NULL, sizeof(struct stack), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memory = mmap(NULL, sizeof(struct stack), PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		self->spans = memory == MAP_FAILED ? NULL : memory;
 	}
 	return self->spans;
@@ -79,8 +80,8 @@ static uint32_t text_of(struct stack *stack, const char *name)
 	return known->text;
 }
 
-static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_span_kind kind, enum tstrace_step step,
-			  bool measured)
+static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_span_kind kind,
+			  enum tstrace_step step, bool measured)
 {
 	struct ts_thread *self = &ts_self;
 	struct stack *stack = stack_of(self);
@@ -97,7 +98,12 @@ static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_s
 	if (!rec)
 		return 0;
 	*rec = (struct ts_rec_span_start){
-		.h = { .kind = TS_REC_SPAN_START, .slots = 1, .route = TS_ROUTE_API, .device = TS_DEVICE_NONE, .t = t, .span = id },
+		.h = { .kind = TS_REC_SPAN_START,
+		       .slots = 1,
+		       .route = TS_ROUTE_API,
+		       .device = TS_DEVICE_NONE,
+		       .t = t,
+		       .span = id },
 		.parent = self->span,
 		.name = text,
 		.span_kind = (uint8_t)kind,
@@ -112,17 +118,19 @@ static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_s
 	return id;
 }
 
-TS_EXPORT tstrace_span tstrace_begin_span(tstrace_session *session, const char *name, enum tstrace_span_kind kind)
+TS_EXPORT tstrace_span tstrace_begin_span(tstrace_session *session, const char *name,
+					  enum tstrace_span_kind kind)
 {
 	struct ts_ring *ring = ts_enter();
-	tstrace_span span = ring && !session ? begin(ring, name, kind, TSTRACE_STEP_NONE, false) : 0;
+	tstrace_span span =
+	    ring && !session ? begin(ring, name, kind, TSTRACE_STEP_NONE, false) : 0;
 
 	ts_leave();
 	return span;
 }
 
-TS_EXPORT tstrace_span tstrace_begin_step_span(tstrace_session *session, const char *name, enum tstrace_step step,
-					       enum tstrace_span_kind kind)
+TS_EXPORT tstrace_span tstrace_begin_step_span(tstrace_session *session, const char *name,
+					       enum tstrace_step step, enum tstrace_span_kind kind)
 {
 	struct ts_ring *ring = ts_enter();
 	tstrace_span span = ring && !session ? begin(ring, name, kind, step, false) : 0;
@@ -140,7 +148,8 @@ TS_EXPORT tstrace_span tstrace_begin_measurement(tstrace_session *session, const
 		if (ts_session_claim_measured())
 			span = begin(ring, name, TSTRACE_FUNCTION, TSTRACE_STEP_NONE, true);
 		else
-			ts_say_once("a second measured region was begun; a session has exactly one");
+			ts_say_once(
+			    "a second measured region was begun; a session has exactly one");
 	}
 	ts_leave();
 	return span;
@@ -162,8 +171,12 @@ static int end(struct ts_ring *ring, tstrace_span span)
 	t = ts_stamp(ring);
 	rec = ts_reserve(ring, 1);
 	if (rec) {
-		*rec = (struct ts_rec_span_end){ .h = { .kind = TS_REC_SPAN_END, .slots = 1, .route = TS_ROUTE_API,
-							.device = TS_DEVICE_NONE, .t = t, .span = (uint32_t)span } };
+		*rec = (struct ts_rec_span_end){ .h = { .kind = TS_REC_SPAN_END,
+							.slots = 1,
+							.route = TS_ROUTE_API,
+							.device = TS_DEVICE_NONE,
+							.t = t,
+							.span = (uint32_t)span } };
 		ts_commit(ring, 1);
 	}
 	self->span = top->parent;
@@ -205,7 +218,8 @@ TS_EXPORT int tstrace_finish(tstrace_session *session, const char **path)
 
 	(void)session;
 	if (stack && stack->depth) {
-		ts_say("finish: %u spans of this thread are still open; end them first", stack->depth);
+		ts_say("finish: %u spans of this thread are still open; end them first",
+		       stack->depth);
 		return -EBUSY;
 	}
 	if (path)

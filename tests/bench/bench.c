@@ -120,9 +120,10 @@ static int run_probes(void)
 	failed |= collect_traced("32", "probe_stack", "cuda two");
 	failed |= collect("BENCH_KEY=heap_plain %s/probe_stack %s heap one", folder, folder);
 	if (getenv("BENCH_HEAPTRACK"))
-		failed |= collect("BENCH_KEY=heaptrack heaptrack --raw -o bench.heaptrack "
-				  "%s/probe_stack %s heap one 2>/dev/null | grep '^heaptrack [0-9]'",
-				  folder, folder);
+		failed |=
+		    collect("BENCH_KEY=heaptrack heaptrack --raw -o bench.heaptrack "
+			    "%s/probe_stack %s heap one 2>/dev/null | grep '^heaptrack [0-9]'",
+			    folder, folder);
 	for (int i = 0; i < 5; i++) {
 		failed |= collect("%s/probe_throw %s throw_plain", folder, folder);
 		failed |= collect(TRACED "%s/probe_throw %s throw_traced", library, folder, folder);
@@ -162,7 +163,8 @@ static int idle_leaves_something(void)
 
 	snprintf(command, sizeof(command),
 		 "mkdir idle && cd idle && LD_PRELOAD=%s %s/probe_idle threads && "
-		 "test -z \"$(ls -A)\"; status=$?; cd .. && rm -rf idle; exit $status", library, folder);
+		 "test -z \"$(ls -A)\"; status=$?; cd .. && rm -rf idle; exit $status",
+		 library, folder);
 	return system(command);
 }
 
@@ -191,7 +193,8 @@ static void versus(const char *id, const char *what, const char *key, const char
 	else if (!known(other))
 		missing(id, what, against);
 	else
-		verdict(id, what, value(key), against, value(other), value(key) / value(other), target);
+		verdict(id, what, value(key), against, value(other), value(key) / value(other),
+			target);
 }
 
 static void absolute(const char *id, const char *what, const char *key, double target)
@@ -233,8 +236,8 @@ static void print_stacks(void)
 	if (known("heaptrack") && known("pair") && known("heap_plain")) {
 		double other = value("heaptrack") - value("heap_plain");
 
-		verdict("P5", "alloc+free, stack of 30", value("pair"), "heaptrack malloc+free", other,
-			value("pair") / other, 0.35);
+		verdict("P5", "alloc+free, stack of 30", value("pair"), "heaptrack malloc+free",
+			other, value("pair") / other, 0.35);
 	} else {
 		missing("P5", "alloc+free, stack of 30", "peer heaptrack is absent");
 	}
@@ -255,7 +258,8 @@ static void print_process(int idle)
 {
 	double more = value("start_traced") - value("start_plain");
 
-	versus("P6", "C++ throw and catch", "throw_traced", "without the preload", "throw_plain", 1.1);
+	versus("P6", "C++ throw and catch", "throw_traced", "without the preload", "throw_plain",
+	       1.1);
 	verdict("P10", "start-up, us", value("start_traced") / 1e3, "without, us",
 		value("start_plain") / 1e3, more / 1e6, 1.0);
 	printf("P10  %-30s %s\n", "no thread, no file", idle ? "not met" : "met");
@@ -283,8 +287,9 @@ int main(int argc, char **argv)
 	print_stacks();
 	print_recorded();
 	print_process(idle);
-	printf("%d not met, %d not measured.  Ratio of P4: nanoseconds; of P10: milliseconds more.\n",
-	       not_met, absent);
+	printf(
+	    "%d not met, %d not measured.  Ratio of P4: nanoseconds; of P10: milliseconds more.\n",
+	    not_met, absent);
 	if (failed)
 		return 2;
 	return not_met > 0;

@@ -50,8 +50,8 @@ EXPORT cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, v
 	return cudaSuccess;
 }
 
-EXPORT cudaError_t bench_launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared,
-				cudaStream_t stream)
+EXPORT cudaError_t bench_launch(const void *kernel, dim3 grid, dim3 block, void **args,
+				size_t shared, cudaStream_t stream)
 {
 	(void)grid, (void)block, (void)args, (void)shared, (void)stream;
 	__asm__ volatile("" : : "r"(kernel));

@@ -1,5 +1,6 @@
 /* The floor: a 64-byte record with a time stamp in a ring of this thread, and nothing else.  In a
- * shared object and called through a pointer, as a hook's recorder is.  The ring overwrites itself. */
+ * shared object and called through a pointer, as a hook's recorder is.  The ring overwrites itself.
+ */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdint.h>

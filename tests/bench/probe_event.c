@@ -1,5 +1,6 @@
 /* P1, P3, P4: events without a stack, beside the floor and LTTng-UST in the same process.
- *   probe_event FOLDER one|two   FOLDER holds libfloor.so and, where there is one, libpeer_lttng.so */
+ *   probe_event FOLDER one|two   FOLDER holds libfloor.so and, where there is one, libpeer_lttng.so
+ */
 #include "tests/bench/bench.h"
 
 #include <cuda_runtime_api.h>
@@ -70,7 +71,8 @@ static void run_plain_free(void)
 static void run_launch(void)
 {
 	for (int i = 0; i < EVENTS; i++)
-		cudaLaunchKernel(&kernel_stub, (dim3){ 1, 1, 1 }, (dim3){ 32, 1, 1 }, NULL, 0, NULL);
+		cudaLaunchKernel(&kernel_stub, (dim3){ 1, 1, 1 }, (dim3){ 32, 1, 1 }, NULL, 0,
+				 NULL);
 }
 
 static void run_plain_launch(void)

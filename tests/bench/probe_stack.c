@@ -1,7 +1,7 @@
 /* P5: an allocation with a warm stack of 30 frames.
  *   probe_stack FOLDER cuda|heap one|two
- * cuda: cudaMalloc and cudaFree (preloaded tstrace) beside unw_backtrace + intern + ring in the same
- * process; heap: malloc and free, for heaptrack. */
+ * cuda: cudaMalloc and cudaFree (preloaded tstrace) beside unw_backtrace + intern + ring in the
+ * same process; heap: malloc and free, for heaptrack. */
 #include "tests/bench/bench.h"
 
 #include <cuda_runtime_api.h>
@@ -31,8 +31,12 @@ static void meet(void)
 }
 
 /* A tower of thirty functions, each with its own return address. */
-#define FLOOR(n, below) \
-	__attribute__((noinline)) static void f##n(void) { below(); __asm__ volatile("" ::: "memory"); }
+#define FLOOR(n, below)                                                                            \
+	__attribute__((noinline)) static void f##n(void)                                           \
+	{                                                                                          \
+		below();                                                                           \
+		__asm__ volatile("" ::: "memory");                                                 \
+	}
 static void ground(void)
 {
 	bottom();

@@ -40,8 +40,9 @@ enum sim_activity_kind {
  * CLOCK_MONOTONIC and may lie in the future.  `correlation` is that of the outermost API call of
  * the submitting thread (runtime before driver), as with the real CUPTI.  For SIM_SYNC, SIM_MEMORY
  * and SIM_POOL start_ns is when it happened.  SIM_CONTEXT, SIM_STREAM: `address` is the handle,
- * memory_op 1: just made (what ends is seen by the call that ends it).  SIM_EVENT: an event was recorded in a stream,
- * `sync_event_id` is its id.  SIM_SYNC: `address` is the stream's handle where there is one. */
+ * memory_op 1: just made (what ends is seen by the call that ends it).  SIM_EVENT: an event was
+ * recorded in a stream, `sync_event_id` is its id.  SIM_SYNC: `address` is the stream's handle
+ * where there is one. */
 struct sim_activity {
 	enum sim_activity_kind kind;
 	uint32_t correlation;
@@ -58,7 +59,8 @@ struct sim_activity {
 	uint64_t graph_node_id;
 	uint8_t sync_type;              /* CUpti_ActivitySynchronizationType */
 	uint32_t sync_event_id;
-	uint8_t memory_op;              /* 1 allocation, 2 release; pools: 1 created, 2 destroyed, 3 trimmed */
+	/* 1 allocation, 2 release; pools: 1 created, 2 destroyed, 3 trimmed */
+	uint8_t memory_op;
 	uint8_t memory_kind;            /* CUpti_ActivityMemoryKind */
 	bool is_async;
 	uint64_t address, pool, pool_size, pool_used, pool_threshold;
@@ -71,8 +73,8 @@ struct sim_observer {
 	void *user;
 	void (*api)(void *user, const struct sim_api *call);
 	void (*activity)(void *user, const struct sim_activity *work);
-	/* May be NULL.  graph node made or cloned: CUgraphNode handles of the original node (0 when new)
-	 * and of the new one; id of the graph. */
+	/* May be NULL.  graph node made or cloned: CUgraphNode handles of the original node (0 when
+	 * new) and of the new one; id of the graph. */
 	void (*graph_node)(void *user, uint64_t original, uint64_t node, uint32_t graph_id);
 };
 
@@ -81,11 +83,17 @@ int tstrace_sim_observe(const struct sim_observer *observer);
 
 /* The id under which activities name a live handle.  Returns 0, or -1 when the handle is not known.
  * A driver without this function is asked cuCtxGetId() and cuStreamGetId(), and knows no graphs. */
-enum sim_handle { SIM_ID_CONTEXT, SIM_ID_STREAM, SIM_ID_GRAPH, SIM_ID_GRAPH_EXEC, SIM_ID_GRAPH_NODE };
+enum sim_handle {
+	SIM_ID_CONTEXT,
+	SIM_ID_STREAM,
+	SIM_ID_GRAPH,
+	SIM_ID_GRAPH_EXEC,
+	SIM_ID_GRAPH_NODE
+};
 int tstrace_sim_id(enum sim_handle what, const void *handle, uint64_t *id);
 
-/* An API call of the runtime begins: returns its correlation id and makes it this thread's outermost
- * one, until tstrace_sim_leave with the same id.  Calls nest. */
+/* An API call of the runtime begins: returns its correlation id and makes it this thread's
+ * outermost one, until tstrace_sim_leave with the same id.  Calls nest. */
 uint32_t tstrace_sim_enter(enum sim_domain domain, const char *name, const void *params,
 			   const char *symbol);
 void tstrace_sim_leave(enum sim_domain domain, const char *name, uint32_t correlation,

@@ -1,7 +1,7 @@
 /* For the tests of the recorder: sessions in child processes, and their traces as JSON.
  *
- * A session belongs to a process and is opened from its environment, so each scenario runs in a child
- * of its own; the parent never records. */
+ * A session belongs to a process and is opened from its environment, so each scenario runs in a
+ * child of its own; the parent never records. */
 #ifndef TSTRACE_TESTS_UNIT_RECORD_TEST_H
 #define TSTRACE_TESTS_UNIT_RECORD_TEST_H
 
@@ -25,9 +25,10 @@
 const char *test_path(const char *name);
 int record_test_clean(void **state);
 
-/* Run `scenario` in a child with TSTRACE_OUTPUT=trace and the given NAME=value settings (NULL ends them).  The
- * child ends by exit(0) unless the scenario ends it otherwise.  Returns the wait status; fails the test when the
- * child takes longer than 20 s.  What it said on stderr is in `said`. */
+/* Run `scenario` in a child with TSTRACE_OUTPUT=trace and the given NAME=value settings (NULL ends
+ * them).  The child ends by exit(0) unless the scenario ends it otherwise.  Returns the wait
+ * status; fails the test when the child takes longer than 20 s.  What it said on stderr is in
+ * `said`. */
 int run_session(void (*scenario)(void), const char *trace, ...);
 extern char said[8192];
 

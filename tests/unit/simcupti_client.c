@@ -167,7 +167,8 @@ int end(void **state)
 		char name[128];
 
 		if (!strncmp(*variable, "TSTRACE_SIM_CUPTI_", 18)) {
-			snprintf(name, sizeof(name), "%.*s", (int)strcspn(*variable, "="), *variable);
+			snprintf(name, sizeof(name), "%.*s", (int)strcspn(*variable, "="),
+				 *variable);
 			unsetenv(name);
 			variable = environ;
 		} else {

@@ -8,14 +8,22 @@ static void test_sizes(void **state)
 		CUpti_ActivityKind kind;
 		size_t size;
 	} want[] = {
-		{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 216 }, { CUPTI_ACTIVITY_KIND_KERNEL, 216 },
-		{ CUPTI_ACTIVITY_KIND_MEMCPY, 96 }, { CUPTI_ACTIVITY_KIND_MEMCPY2, 96 },
-		{ CUPTI_ACTIVITY_KIND_MEMSET, 88 }, { CUPTI_ACTIVITY_KIND_MEMORY2, 128 },
-		{ CUPTI_ACTIVITY_KIND_MEMORY_POOL, 80 }, { CUPTI_ACTIVITY_KIND_RUNTIME, 40 },
-		{ CUPTI_ACTIVITY_KIND_DRIVER, 40 }, { CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 24 },
-		{ CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 56 }, { CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 56 },
-		{ CUPTI_ACTIVITY_KIND_OVERHEAD, 56 }, { CUPTI_ACTIVITY_KIND_CONTEXT, 32 },
-		{ CUPTI_ACTIVITY_KIND_DEVICE, 184 }, { CUPTI_ACTIVITY_KIND_CUDA_EVENT, 56 },
+		{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 216 },
+		{ CUPTI_ACTIVITY_KIND_KERNEL, 216 },
+		{ CUPTI_ACTIVITY_KIND_MEMCPY, 96 },
+		{ CUPTI_ACTIVITY_KIND_MEMCPY2, 96 },
+		{ CUPTI_ACTIVITY_KIND_MEMSET, 88 },
+		{ CUPTI_ACTIVITY_KIND_MEMORY2, 128 },
+		{ CUPTI_ACTIVITY_KIND_MEMORY_POOL, 80 },
+		{ CUPTI_ACTIVITY_KIND_RUNTIME, 40 },
+		{ CUPTI_ACTIVITY_KIND_DRIVER, 40 },
+		{ CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 24 },
+		{ CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 56 },
+		{ CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 56 },
+		{ CUPTI_ACTIVITY_KIND_OVERHEAD, 56 },
+		{ CUPTI_ACTIVITY_KIND_CONTEXT, 32 },
+		{ CUPTI_ACTIVITY_KIND_DEVICE, 184 },
+		{ CUPTI_ACTIVITY_KIND_CUDA_EVENT, 56 },
 	};
 
 	(void)state;
@@ -158,7 +166,8 @@ static void run_two_threads(bool per_thread, int buffers)
 	size_t size = sizeof(value);
 	pthread_t thread;
 
-	OK(p_cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size, &value));
+	OK(p_cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size,
+				       &value));
 	start(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	past_kernel(1);
 	assert_int_equal(pthread_create(&thread, NULL, other_thread, NULL), 0);
@@ -201,7 +210,8 @@ static void test_threads_lose_nothing(void **state)
 	memset(correlations, 0, sizeof(correlations));
 	start(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	for (uintptr_t i = 0; i < WRITERS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, submit, (void *)(1 + i * EACH)), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, submit, (void *)(1 + i * EACH)),
+				 0);
 	for (int i = 0; i < 50; i++)
 		OK(p_cuptiActivityFlushAll(i & 1));
 	for (int i = 0; i < WRITERS; i++)
@@ -237,12 +247,15 @@ static void test_only_enabled_kinds(void **state)
 static void test_refused_kinds(void **state)
 {
 	(void)state;
-	assert_int_equal(p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_INVALID), CUPTI_ERROR_INVALID_KIND);
-	assert_int_equal(p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_COUNT), CUPTI_ERROR_INVALID_KIND);
+	assert_int_equal(p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_INVALID),
+			 CUPTI_ERROR_INVALID_KIND);
+	assert_int_equal(p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_COUNT),
+			 CUPTI_ERROR_INVALID_KIND);
 	assert_int_equal(p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE),
 			 CUPTI_ERROR_NOT_COMPATIBLE);
 	OK(p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
-	assert_int_equal(p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_KERNEL), CUPTI_ERROR_NOT_COMPATIBLE);
+	assert_int_equal(p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_KERNEL),
+			 CUPTI_ERROR_NOT_COMPATIBLE);
 	assert_int_equal(p_cuptiActivityEnableHWTrace(1), CUPTI_ERROR_NOT_SUPPORTED);
 }
 
@@ -308,7 +321,8 @@ static void test_unified_memory_needs_its_counter(void **state)
 	struct sim_activity work = { .kind = SIM_UVM, .copy_kind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD,
 				     .bytes = 4096, .start_ns = 1, .end_ns = 2 };
 	CUpti_ActivityUnifiedMemoryCounterConfig config = {
-		.kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, .enable = 1 };
+		.kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, .enable = 1
+	};
 
 	(void)state;
 	start(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);

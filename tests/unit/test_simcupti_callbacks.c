@@ -66,8 +66,8 @@ static void test_callbacks(void **state)
 	assert_int_equal(seen.cbid, CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2);
 	OK(p_cuptiGetCallbackState(&on, handle, CUPTI_CB_DOMAIN_DRIVER_API, seen.cbid));
 	assert_int_equal(on, 1);
-	OK(p_cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020,
-				  &name));
+	OK(p_cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API,
+				  CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, &name));
 	assert_string_equal(name, "cudaMalloc_v3020");
 	OK(p_cuptiUnsubscribe(handle));
 	api(SIM_DRIVER, "cuMemAlloc_v2", 5, false);
@@ -93,7 +93,8 @@ static void test_graph_node_callbacks(void **state)
 	OK(p_cuptiGetGraphNodeId(seen.graph.node, &id));
 	assert_int_equal(id, 200);
 	assert_int_equal(p_cuptiGetGraphNodeId(NULL, &id), CUPTI_ERROR_INVALID_PARAMETER);
-	assert_int_equal(p_cuptiGetContextId((CUcontext)3, &(uint32_t){ 0 }), CUPTI_ERROR_INVALID_CONTEXT);
+	assert_int_equal(p_cuptiGetContextId((CUcontext)3, &(uint32_t){ 0 }),
+			 CUPTI_ERROR_INVALID_CONTEXT);
 }
 
 static void driver_call(const char *name, const void *params)
@@ -120,8 +121,12 @@ static void test_contexts_and_streams(void **state)
 				       .address = 1000, .memory_op = 1 });
 	assert_int_equal(seen.cbid, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 	assert_ptr_equal(seen.resource.context, (void *)1000);
-	report(&(struct sim_activity){ .kind = SIM_STREAM, .context_id = 5, .stream_id = 8,
-				       .address = 2000, .memory_op = 1, .value = CU_STREAM_NON_BLOCKING });
+	report(&(struct sim_activity){ .kind = SIM_STREAM,
+				       .context_id = 5,
+				       .stream_id = 8,
+				       .address = 2000,
+				       .memory_op = 1,
+				       .value = CU_STREAM_NON_BLOCKING });
 	assert_int_equal(seen.cbid, CUPTI_CBID_RESOURCE_STREAM_CREATED);
 	assert_ptr_equal(seen.resource.context, (void *)1000);
 	assert_ptr_equal(seen.resource.resourceHandle.stream, (void *)2000);

@@ -2,10 +2,12 @@
 #include "tests/unit/simcupti_client.h"
 
 #define DRIVER(X) \
-	X(cuInit) X(cuDeviceGet) X(cuCtxCreate) X(cuCtxDestroy) X(cuStreamCreate) X(cuStreamDestroy) \
+	X(cuInit) X(cuDeviceGet) X(cuCtxCreate) X(cuCtxDestroy) X(cuStreamCreate)                  \
+	X(cuStreamDestroy)                                                                         \
 	X(cuStreamSynchronize) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoDAsync) X(cuMemsetD8Async) \
 	X(cuModuleLoadData) X(cuModuleGetFunction) X(cuLaunchKernel) X(cuStreamBeginCapture) \
-	X(cuStreamEndCapture) X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphGetNodes) X(cuStreamGetId) \
+	X(cuStreamEndCapture) X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphGetNodes)            \
+	X(cuStreamGetId)                                                                           \
 	X(cuCtxGetId)
 #define X(name) static __typeof__(&name) d_##name;
 DRIVER(X)
@@ -119,8 +121,10 @@ static void test_program(void **state)
 	allocation = record_of(CUPTI_ACTIVITY_KIND_MEMORY2, 0);
 	release = record_of(CUPTI_ACTIVITY_KIND_MEMORY2, 1);
 	assert_true(allocation && release);
-	assert_int_equal(allocation->memoryOperationType, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION);
-	assert_int_equal(release->memoryOperationType, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);
+	assert_int_equal(allocation->memoryOperationType,
+			 CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION);
+	assert_int_equal(release->memoryOperationType,
+			 CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);
 	assert_int_equal(allocation->address, memory);
 	assert_int_equal(allocation->bytes, sizeof(host));
 	assert_true(allocation->timestamp < release->timestamp);
@@ -178,7 +182,8 @@ static void test_graph(void **state)
 	first = record_of(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0);
 	second = record_of(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1);
 	assert_int_equal(first->correlationId, second->correlationId);
-	assert_true(first->graphId && first->graphNodeId && first->graphNodeId != second->graphNodeId);
+	assert_true(first->graphId && first->graphNodeId &&
+		    first->graphNodeId != second->graphNodeId);
 
 	record_count = 0;
 	OK(p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE));

@@ -110,7 +110,8 @@ static void test_fault_clock(void **state)
 	(void)state;
 	start_with("TSTRACE_SIM_CUPTI_CLOCK_OFFSET", "1000000000000000000");
 	record = second_of_two();
-	assert_in_range(record->start, UINT64_C(1000000000000000000), UINT64_C(1100000000000000000));
+	assert_in_range(record->start, UINT64_C(1000000000000000000),
+			UINT64_C(1100000000000000000));
 }
 
 static void test_fault_overlap(void **state)
@@ -273,7 +274,8 @@ static void test_cuda_12(void **state)
 
 static uint64_t main_returned;
 
-static void complete_late(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+static void complete_late(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
+			  size_t valid)
 {
 	(void)context;
 	(void)stream;

@@ -1,4 +1,5 @@
-/* From records to a valid trace: memory in time order, spans, device records, threads, fork, end. */
+/* From records to a valid trace: memory in time order, spans, device records, threads, fork, end.
+ */
 #include "tests/unit/record_test.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@
 
 static _Atomic int turn;
 
-/* Frees A the way a hook does: published before the real call, which returns after the other thread got A. */
+/* Frees A the way a hook does: published before the real call, which returns after the other thread
+ * got A. */
 static void *freeing_thread(void *arg)
 {
 	put_free(A, 0);
@@ -85,9 +87,12 @@ static const char *innermost(json_t *lines, json_int_t id)
 	json_t *event;
 	size_t i;
 
-	json_array_foreach(lines, i, event)
-		if (number_of(event, "stack") == id && json_object_get(event, "frames"))
-			return json_string_value(json_array_get(json_object_get(event, "frames"), 0));
+	json_array_foreach(lines, i, event) if (
+	    number_of(event, "stack") == id &&
+	    json_object_get(
+		event,
+		"frames")) return json_string_value(json_array_get(json_object_get(event, "frames"),
+								   0));
 	return "";
 }
 
@@ -161,8 +166,10 @@ static void put_reset(int device, uint64_t pool)
 	struct ts_ring *ring = ts_enter();
 	struct ts_rec_reset *rec = ts_reserve(ring, 1);
 
-	*rec = (struct ts_rec_reset){ .h = { .kind = TS_REC_RESET, .slots = 1, .device = (int16_t)device, .span = 1 },
-				      .pool = pool };
+	*rec = (struct ts_rec_reset){
+		.h = { .kind = TS_REC_RESET, .slots = 1, .device = (int16_t)device, .span = 1 },
+		.pool = pool
+	};
 	rec->h.t = ts_stamp(ring);
 	ts_commit(ring, 1);
 	ts_leave();
@@ -216,7 +223,8 @@ static void test_failed_allocation_tells_what_is_live(void **state)
 	assert_int_equal(number_of(event, "live_bytes"), 10 * 1000 + 50 * 10);
 	top = json_object_get(event, "largest_live");
 	assert_int_equal(json_array_size(top), 5);
-	assert_string_equal(innermost(lines, number_of(json_array_get(top, 0), "stack")), "0+0x1003");
+	assert_string_equal(innermost(lines, number_of(json_array_get(top, 0), "stack")),
+			    "0+0x1003");
 	assert_int_equal(number_of(json_array_get(top, 0), "bytes"), 10000);
 	assert_int_equal(number_of(json_array_get(top, 0), "count"), 10);
 	json_decref(lines);
@@ -292,9 +300,14 @@ static void put_interval(uint32_t correlation, uint64_t start_ns, uint64_t ns, b
 	struct ts_ring *ring = ts_enter();
 	struct ts_rec_interval *rec = ts_reserve(ring, 2);
 
-	*rec = (struct ts_rec_interval){ .h = { .kind = TS_REC_INTERVAL, .slots = 2, .span = 1 }, .start_ns = start_ns,
-					 .end_ns = start_ns + ns, .correlation = correlation, .untimed = untimed,
-					 .backend = TS_BACKEND_CUPTI, .name = ts_arena_text("k"), .stream = 7 };
+	*rec = (struct ts_rec_interval){ .h = { .kind = TS_REC_INTERVAL, .slots = 2, .span = 1 },
+					 .start_ns = start_ns,
+					 .end_ns = start_ns + ns,
+					 .correlation = correlation,
+					 .untimed = untimed,
+					 .backend = TS_BACKEND_CUPTI,
+					 .name = ts_arena_text("k"),
+					 .stream = 7 };
 	ts_commit(ring, 2);
 	ts_leave();
 }
@@ -308,7 +321,8 @@ static void device_records(void)
 	put_interval(5, now + 1000, 2000, false);       /* told before its launch is */
 	put_launch("k", 5);
 	put_launch("k", 6);
-	put_interval(6, now, 10, false);                /* began before its launch: a doubtful clock */
+	/* began before its launch: a doubtful clock */
+	put_interval(6, now, 10, false);
 	put_interval(6, now, 0, false);                 /* no duration */
 	put_interval(6, 0, 0, true);
 	put_interval(4711, now, 50, false);             /* a launch that nobody saw */

@@ -1,5 +1,5 @@
-/* The driver found at run time, as Rust's cudarc (candle) and many bindings do: no CUDA library is linked;
- * some functions come from dlsym, some from cuGetProcAddress. */
+/* The driver found at run time, as Rust's cudarc (candle) and many bindings do: no CUDA library is
+ * linked; some functions come from dlsym, some from cuGetProcAddress. */
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <dlfcn.h>
@@ -68,7 +68,8 @@ int main(void)
 	}
 	check(((PFN_cuInit_v2000)by_name("cuInit"))(0), "cuInit");
 	check(((PFN_cuDeviceGet_v2000)by_name("cuDeviceGet"))(&device, 0), "cuDeviceGet");
-	check(((PFN_cuDevicePrimaryCtxRetain_v7000)by_name("cuDevicePrimaryCtxRetain"))(&context, device),
+	check(((PFN_cuDevicePrimaryCtxRetain_v7000)by_name("cuDevicePrimaryCtxRetain"))(&context,
+											device),
 	      "cuDevicePrimaryCtxRetain");
 	check(((PFN_cuCtxSetCurrent_v4000)by_name("cuCtxSetCurrent"))(context), "cuCtxSetCurrent");
 	mem_alloc = (PFN_cuMemAlloc_v3020)by_name("cuMemAlloc_v2");
@@ -80,15 +81,17 @@ int main(void)
 	to_host = (PFN_cuMemcpyDtoH_v3020)by_name("cuMemcpyDtoH_v2");
 	launch = (PFN_cuLaunchKernel_v4000)by_version("cuLaunchKernel", 12000);
 	get_function = (PFN_cuModuleGetFunction_v2000)by_name("cuModuleGetFunction");
-	check(((PFN_cuModuleLoadData_v2000)by_name("cuModuleLoadData"))(&module, ptx), "cuModuleLoadData");
+	check(((PFN_cuModuleLoadData_v2000)by_name("cuModuleLoadData"))(&module, ptx),
+	      "cuModuleLoadData");
 	check(get_function(&function, module, "nothing"), "cuModuleGetFunction");
 	check(mem_alloc(&p, 4096), "cuMemAlloc");
 	check(to_device(p, &in, sizeof(in)), "cuMemcpyHtoD");
 	check(launch(function, 8, 1, 1, 64, 1, 1, 0, NULL, args, NULL), "cuLaunchKernel");
 	check(to_host(&out, p, sizeof(out)), "cuMemcpyDtoH");
 	check(mem_free(p), "cuMemFree");
-	check(((PFN_cuDevicePrimaryCtxRelease_v11000)by_name("cuDevicePrimaryCtxRelease_v2"))(device),
-	      "cuDevicePrimaryCtxRelease");
+	check(
+	    ((PFN_cuDevicePrimaryCtxRelease_v11000)by_name("cuDevicePrimaryCtxRelease_v2"))(device),
+	    "cuDevicePrimaryCtxRelease");
 	printf("found at run time: %d\n", out);
 	dlclose(handle);
 	return 0;

@@ -7,7 +7,8 @@
 #include <string.h>
 
 struct dim3 { unsigned x, y, z; };
-int cudaMalloc(void **p, size_t bytes), cudaFree(void *p), cudaMallocAsync(void **p, size_t bytes, void *stream);
+int cudaMalloc(void **p, size_t bytes), cudaFree(void *p),
+    cudaMallocAsync(void **p, size_t bytes, void *stream);
 int cudaPeekAtLastError(void), cudaGetLastError(void);
 int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream);
 int cuInit(unsigned flags), cuMemAlloc_v2(uint64_t *p, size_t bytes), cuMemFree_v2(uint64_t p);

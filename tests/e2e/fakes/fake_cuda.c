@@ -1,6 +1,6 @@
-/* A driver of the look-up tests: several ABIs under one name, and functions that say on stdout that they ran.
- * It has what those tests call and nothing else; what the library asks for itself (the current context, the
- * free memory) is silent, and fails where FAKE_HELPERS_FAIL is defined.
+/* A driver of the look-up tests: several ABIs under one name, and functions that say on stdout that
+ * they ran. It has what those tests call and nothing else; what the library asks for itself (the
+ * current context, the free memory) is silent, and fails where FAKE_HELPERS_FAIL is defined.
  *   FAKE_OWN_LOOKUP  cuInit looks itself up in the driver's own handle, as one real driver does */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -39,7 +39,8 @@ API int cuInit(unsigned flags)
 #ifdef FAKE_OWN_LOOKUP
 	void *self = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 
-	printf("driver: cuInit is %s\n", dlsym(self, "cuInit") == (void *)cuInit ? "its own" : "another");
+	printf("driver: cuInit is %s\n",
+	       dlsym(self, "cuInit") == (void *)cuInit ? "its own" : "another");
 	*(void **)&inner = dlsym(self, "internal_start");
 	return inner(flags);
 #endif
@@ -57,7 +58,10 @@ API int cuDriverGetVersion(int *version) { *version = 12080; return 0; }
 #endif
 API int cuCtxGetDevice(int *device) { HELPER(*device = 0); }
 API int cuCtxGetCurrent(void **context) { HELPER(*context = (void *)0x1000); }
-API int cuMemGetInfo_v2(size_t *f, size_t *t) { HELPER(if (f) *f = 1 << 30; if (t) *t = (size_t)1 << 31); }
+API int cuMemGetInfo_v2(size_t *f, size_t *t)
+{
+	HELPER(if (f) *f = 1 << 30; if (t) *t = (size_t)1 << 31);
+}
 
 API int cuMemAlloc(unsigned *p, unsigned bytes)
 {
@@ -68,15 +72,23 @@ API int cuMemAlloc(unsigned *p, unsigned bytes)
 	return e;
 }
 API int cuMemAlloc_v2(uint64_t *p, size_t bytes) { return allocate("cuMemAlloc_v2", p, bytes); }
-API int cuMemAllocAsync(uint64_t *p, size_t n, void *s) { (void)s; return allocate("cuMemAllocAsync", p, n); }
+API int cuMemAllocAsync(uint64_t *p, size_t n, void *s)
+{
+	(void)s;
+	return allocate("cuMemAllocAsync", p, n);
+}
 /* ABIs that no header has: more parameters, and a per-thread form that never was. */
 static int alloc_future(uint64_t *p, size_t bytes, int a, int b, int c)
 {
 	printf("driver: cuMemAlloc of the future %d %d %d\n", a, b, c);
 	return allocate("future", p, bytes);
 }
-static int alloc_ptsz(uint64_t *p, size_t bytes) { return allocate("cuMemAlloc_v2_ptsz", p, bytes); }
-API int cuMemCreate(uint64_t *handle, size_t bytes, const void *properties, unsigned long long flags)
+static int alloc_ptsz(uint64_t *p, size_t bytes)
+{
+	return allocate("cuMemAlloc_v2_ptsz", p, bytes);
+}
+API int cuMemCreate(uint64_t *handle, size_t bytes, const void *properties,
+		    unsigned long long flags)
 {
 	(void)properties, (void)flags;
 	return allocate("cuMemCreate", handle, bytes);
@@ -91,23 +103,26 @@ API int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
 }
 
 #define LAUNCH(name)                                                                               \
-	API int name(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,         \
-		     unsigned bz, unsigned shared, void *stream, void **params, void **extra)          \
+	API int name(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,     \
+		     unsigned bz, unsigned shared, void *stream, void **params, void **extra)      \
 	{                                                                                          \
 		(void)f, (void)stream, (void)params, (void)extra;                                  \
-		printf("driver: %s %u %u %u %u %u %u %u\n", #name, gx, gy, gz, bx, by, bz, shared);   \
+		printf("driver: %s %u %u %u %u %u %u %u\n", #name, gx, gy, gz, bx, by, bz,         \
+				shared);                                                           \
 		return 0;                                                                          \
 	}
-LAUNCH(cuLaunchKernel) LAUNCH(cuLaunchKernel_ptsz)
+LAUNCH(cuLaunchKernel)
+LAUNCH(cuLaunchKernel_ptsz)
 #define COOPERATE(name)                                                                            \
-	API int name(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,         \
-		     unsigned bz, unsigned shared, void *stream, void **params)                        \
+	API int name(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,     \
+		     unsigned bz, unsigned shared, void *stream, void **params)                    \
 	{                                                                                          \
 		(void)f, (void)stream, (void)params;                                               \
-		printf("driver: %s %u %u %u %u %u %u %u\n", #name, gx, gy, gz, bx, by, bz, shared);   \
+		printf("driver: %s %u %u %u %u %u %u %u\n", #name, gx, gy, gz, bx, by, bz,         \
+				shared);                                                           \
 		return 0;                                                                          \
 	}
-COOPERATE(cuLaunchCooperativeKernel) COOPERATE(cuLaunchCooperativeKernel_ptsz)
+    COOPERATE(cuLaunchCooperativeKernel) COOPERATE(cuLaunchCooperativeKernel_ptsz)
 #define THREE(name)                                                                                \
 	API int name(void *a, void *b, void *c)                                                    \
 	{                                                                                          \
@@ -115,11 +130,13 @@ COOPERATE(cuLaunchCooperativeKernel) COOPERATE(cuLaunchCooperativeKernel_ptsz)
 		SAY(#name);                                                                        \
 		return a ? 0 : INVALID;                                                            \
 	}
-THREE(cuLaunchKernelEx) THREE(cuLaunchKernelEx_ptsz) THREE(cuLaunchHostFunc) THREE(cuLaunchHostFunc_ptsz)
-THREE(cuGraphLaunch) THREE(cuGraphLaunch_ptsz)
+	THREE(cuLaunchKernelEx) THREE(cuLaunchKernelEx_ptsz) THREE(cuLaunchHostFunc)
+	    THREE(cuLaunchHostFunc_ptsz) THREE(cuGraphLaunch) THREE(cuGraphLaunch_ptsz)
 
-API int cuGetProcAddress(const char *symbol, void **pfn, int version, uint64_t flags);
-API int cuGetProcAddress_v2(const char *symbol, void **pfn, int version, uint64_t flags, int *status);
+		API
+    int cuGetProcAddress(const char *symbol, void **pfn, int version, uint64_t flags);
+API int cuGetProcAddress_v2(const char *symbol, void **pfn, int version, uint64_t flags,
+			    int *status);
 
 static const struct {
 	const char *name;
@@ -160,7 +177,8 @@ API int cuGetProcAddress(const char *symbol, void **pfn, int version, uint64_t f
 	return find(symbol, pfn, version, flags);
 }
 
-API int cuGetProcAddress_v2(const char *symbol, void **pfn, int version, uint64_t flags, int *status)
+API int cuGetProcAddress_v2(const char *symbol, void **pfn, int version, uint64_t flags,
+			    int *status)
 {
 	int e = find(symbol, pfn, version, flags);
 

@@ -3,7 +3,8 @@
  *   FAKE_VIA_PROC  it opens the driver and asks cuGetProcAddress, as the real one does
  *   neither        it has no driver
  *   FAKE_TAG       a text that its calls print
- * A call says on stdout that it ran.  It keeps a last error for each thread, as the real one does. */
+ * A call says on stdout that it ran.  It keeps a last error for each thread, as the real one does.
+ */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -87,15 +88,19 @@ API int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void
 }
 
 #define LAUNCH(name)                                                                               \
-	API int name(const void *f, struct dim3 g, struct dim3 b, void **args, size_t shared, void *stream)  \
+	API int name(const void *f, struct dim3 g, struct dim3 b, void **args, size_t shared,      \
+			void *stream)                                                              \
 	{                                                                                          \
 		(void)f, (void)args, (void)stream;                                                 \
-		printf(FAKE_TAG ": %s %u %u %u %u %u %u %zu\n", #name, g.x, g.y, g.z, b.x, b.y, b.z,      \
+		printf(FAKE_TAG ": %s %u %u %u %u %u %u %zu\n", #name, g.x, g.y, g.z, b.x, b.y,    \
+				b.z,                                                               \
 		       shared);                                                                    \
 		return 0;                                                                          \
 	}
-LAUNCH(cudaLaunchKernel) LAUNCH(cudaLaunchKernel_ptsz) LAUNCH(cudaLaunchCooperativeKernel)
-LAUNCH(cudaLaunchCooperativeKernel_ptsz) LAUNCH(__cudaLaunchKernel) LAUNCH(__cudaLaunchKernel_ptsz)
+LAUNCH(cudaLaunchKernel)
+LAUNCH(cudaLaunchKernel_ptsz) LAUNCH(cudaLaunchCooperativeKernel)
+    LAUNCH(cudaLaunchCooperativeKernel_ptsz) LAUNCH(__cudaLaunchKernel)
+	LAUNCH(__cudaLaunchKernel_ptsz)
 #define THREE(name)                                                                                \
 	API int name(const void *a, void *b, void *c)                                              \
 	{                                                                                          \
@@ -103,5 +108,5 @@ LAUNCH(cudaLaunchCooperativeKernel_ptsz) LAUNCH(__cudaLaunchKernel) LAUNCH(__cud
 		SAY(#name);                                                                        \
 		return end(a ? 0 : 1);                                                             \
 	}
-THREE(cudaLaunchKernelExC) THREE(cudaLaunchKernelExC_ptsz) THREE(cudaGraphLaunch) THREE(cudaGraphLaunch_ptsz)
-THREE(cudaLaunchHostFunc) THREE(cudaLaunchHostFunc_ptsz)
+	    THREE(cudaLaunchKernelExC) THREE(cudaLaunchKernelExC_ptsz) THREE(cudaGraphLaunch)
+		THREE(cudaGraphLaunch_ptsz) THREE(cudaLaunchHostFunc) THREE(cudaLaunchHostFunc_ptsz)

@@ -207,7 +207,8 @@ static void append_device(CUdevice device)
 	*(void **)&total = dlsym(sim_driver.handle, "cuDeviceTotalMem_v2");
 	if (total && !total(&bytes, device))
 		record.globalMemorySize = bytes;
-#define ATTRIBUTE(field, what) record.field = (uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_##what)
+#define ATTRIBUTE(field, what)                                                                     \
+	record.field = (uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_##what)
 	ATTRIBUTE(numMultiprocessors, MULTIPROCESSOR_COUNT);
 	ATTRIBUTE(numThreadsPerWarp, WARP_SIZE);
 	ATTRIBUTE(coreClockRate, CLOCK_RATE);
@@ -263,7 +264,8 @@ static bool ask_driver(enum sim_handle what, const void *handle, uint64_t *id)
 	return known;
 }
 
-static CUptiResult id32(enum sim_handle what, const void *handle, uint32_t *out, CUptiResult unknown)
+static CUptiResult id32(enum sim_handle what, const void *handle, uint32_t *out,
+			CUptiResult unknown)
 {
 	CUptiResult result = sim_connect();
 	uint64_t id;

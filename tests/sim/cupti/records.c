@@ -64,7 +64,8 @@ static void break_kernel(struct sim_activity *work)
 	if (sim_faults.overlap <= 0)
 		return;
 	pthread_mutex_lock(&overlap_lock);
-	if (last_kernel[at].stream != work->stream_id || last_kernel[at].context != work->context_id)
+	if (last_kernel[at].stream != work->stream_id ||
+	    last_kernel[at].context != work->context_id)
 		memset(&last_kernel[at], 0, sizeof(last_kernel[at]));
 	if (last_kernel[at].count++ & 1)
 		work->start_ns = last_kernel[at].end - (uint64_t)sim_faults.overlap;
@@ -291,7 +292,10 @@ static void record_event(const struct sim_activity *work)
 	};
 	uint64_t end = work->end_ns ? work->end_ns : work->start_ns;
 	struct sim_stamp stamp = { .start_at = offsetof(CUpti_ActivityCudaEvent2, deviceTimestamp),
-				   .end_at = SIM_NO_OFFSET, .start = end, .end = end, .device = true };
+				   .end_at = SIM_NO_OFFSET,
+				   .start = end,
+				   .end = end,
+				   .device = true };
 
 	if (sim_kind_on(CUPTI_ACTIVITY_KIND_CUDA_EVENT, work->context_id))
 		append(&record, atomic_load(&sim_event_time_on) ? &stamp : NULL);

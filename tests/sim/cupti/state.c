@@ -120,7 +120,8 @@ bool sim_api_kind_on(enum sim_domain domain, uint32_t cbid)
 
 	if (special)
 		return special > 0;
-	return atomic_load(&kinds[driver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME]);
+	return atomic_load(
+	    &kinds[driver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME]);
 }
 
 bool sim_uvm_counter_on(int counter)

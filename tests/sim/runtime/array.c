@@ -11,7 +11,8 @@ int rt_format(const struct cudaChannelFormatDesc *desc, CUarray_format *format,
 {
 	static const CUarray_format formats[3][3] = {
 		{ CU_AD_FORMAT_SIGNED_INT8, CU_AD_FORMAT_SIGNED_INT16, CU_AD_FORMAT_SIGNED_INT32 },
-		{ CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_UNSIGNED_INT32 },
+		{ CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_UNSIGNED_INT16,
+		  CU_AD_FORMAT_UNSIGNED_INT32 },
 		{ 0, CU_AD_FORMAT_HALF, CU_AD_FORMAT_FLOAT },
 	};
 	int width, bits[4];

@@ -80,7 +80,8 @@ static void drop(struct entry *e)
 	free(e);
 }
 
-/* Load the fat binary and tell the program where its managed variables are.  Lock held for writing. */
+/* Load the fat binary and tell the program where its managed variables are.  Lock held for writing.
+ */
 static int load(const struct rt_driver *d, struct module *m)
 {
 	CUdeviceptr address;
@@ -98,7 +99,8 @@ static int load(const struct rt_driver *d, struct module *m)
 		if (!e->managed || d->cuLibraryGetManaged(&address, &size, m->library, e->name))
 			continue;
 		*e->managed = (void *)(uintptr_t)address;
-		/* To host code the name of a managed variable is the memory itself, not the shadow. */
+		/* To host code the name of a managed variable is the memory itself, not the shadow.
+		 */
 		alias = add(*e->managed, VARIABLE, m, e->name);
 		if (alias) {
 			alias->managed = e->managed;
@@ -219,7 +221,8 @@ int rt_symbol(const struct rt_driver *d, const void *symbol, CUdeviceptr *addres
 	return r;
 }
 
-/* --- what the compiler's constructors call ----------------------------------------------------- */
+/* --- what the compiler's constructors call -----------------------------------------------------
+ */
 
 RT_EXPORT void **__cudaRegisterFatBinary(void *fatbin);
 RT_EXPORT void **__cudaRegisterFatBinary(void *fatbin)
@@ -288,8 +291,9 @@ static void register_variable(void **handle, const void *key, void **managed, co
 
 RT_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext,
 		size_t size, int constant, int global);
-RT_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device RT_UNUSED, const char *name,
-		int ext RT_UNUSED, size_t size, int constant RT_UNUSED, int global RT_UNUSED)
+RT_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device RT_UNUSED,
+				 const char *name, int ext RT_UNUSED, size_t size,
+				 int constant RT_UNUSED, int global RT_UNUSED)
 {
 	register_variable(handle, host, NULL, name, size);
 }

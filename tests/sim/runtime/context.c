@@ -1,5 +1,5 @@
-/* Contexts: the runtime works in the context that is current on the thread and, where there is none,
- * in the primary context of the thread's device. */
+/* Contexts: the runtime works in the context that is current on the thread and, where there is
+ * none, in the primary context of the thread's device. */
 #include "tests/sim/runtime/runtime.h"
 
 #include <pthread.h>

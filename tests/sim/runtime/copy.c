@@ -52,7 +52,8 @@ RT_API_PTSZ(cudaMemcpyAsync, (void *dst, const void *src, size_t n, enum cudaMem
 	return copy_async(d, dst, src, n, kind, stream);
 }
 
-/* --- symbols: a kind names which side is the device ---------------------------------------------- */
+/* --- symbols: a kind names which side is the device ----------------------------------------------
+ */
 
 static int symbol_range(const struct rt_driver *d, const void *symbol, size_t n, size_t offset,
 			void **ptr)
@@ -113,7 +114,8 @@ RT_API_PTSZ(cudaMemcpyFromSymbolAsync, (void *dst, const void *symbol, size_t n,
 	return r ? r : copy_async(d, dst, src, n, kind, stream);
 }
 
-/* --- peers --------------------------------------------------------------------------------------- */
+/* --- peers ---------------------------------------------------------------------------------------
+ */
 
 RT_API(cudaMemcpyPeer, (void *dst, int to, const void *src, int from, size_t n),
        (dst, to, src, from, n))
@@ -141,7 +143,8 @@ RT_API(cudaMemcpyPeerAsync, (void *dst, int to, const void *src, int from, size_
 	return d->cuMemcpyPeerAsync(RT_PTR(dst), a, RT_PTR(src), b, n, stream);
 }
 
-/* --- sets ---------------------------------------------------------------------------------------- */
+/* --- sets ----------------------------------------------------------------------------------------
+ */
 
 RT_API_PTDS(cudaMemset, (void *ptr, int value, size_t n), (ptr, value, n))
 {
@@ -167,7 +170,8 @@ RT_API_PTSZ(cudaMemset2DAsync, (void *ptr, size_t pitch, int value, size_t width
 {
 	if (!width || !height)
 		return 0;
-	return d->cuMemsetD2D8Async(RT_PTR(ptr), pitch, (unsigned char)value, width, height, stream);
+	return d->cuMemsetD2D8Async(RT_PTR(ptr), pitch, (unsigned char)value, width, height,
+				    stream);
 }
 
 /* A 3-D set is one 2-D set when its slices touch, else one a slice. */

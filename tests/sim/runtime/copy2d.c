@@ -50,8 +50,8 @@ static int copy2d(const struct rt_driver *d, struct side dst, struct side src, s
 }
 
 /* A run of bytes in an array wraps at the end of a row: at most a head, whole rows and a tail. */
-static int copy_rows(const struct rt_driver *d, struct side dst, struct side src, size_t n, int kind,
-		     bool async, cudaStream_t stream)
+static int copy_rows(const struct rt_driver *d, struct side dst, struct side src, size_t n,
+		     int kind, bool async, cudaStream_t stream)
 {
 	struct side *array = dst.array ? &dst : &src, *linear = dst.array ? &src : &dst;
 	CUDA_ARRAY3D_DESCRIPTOR info;
@@ -85,17 +85,21 @@ static struct side array(cudaArray_const_t a, size_t x, size_t y)
 	return (struct side){ .array = (CUarray)(uintptr_t)a, .x = x, .y = y };
 }
 
-RT_API_PTDS(cudaMemcpy2D, (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
-	    size_t height, enum cudaMemcpyKind kind), (dst, dpitch, src, spitch, width, height, kind))
+RT_API_PTDS(cudaMemcpy2D,
+	    (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+	     enum cudaMemcpyKind kind),
+	    (dst, dpitch, src, spitch, width, height, kind))
 {
-	return copy2d(d, linear(dst, dpitch), linear(src, spitch), width, height, kind, false, NULL);
+	return copy2d(d, linear(dst, dpitch), linear(src, spitch), width, height, kind, false,
+		      NULL);
 }
 
 RT_API_PTSZ(cudaMemcpy2DAsync, (void *dst, size_t dpitch, const void *src, size_t spitch,
 	    size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
 	    (dst, dpitch, src, spitch, width, height, kind, stream))
 {
-	return copy2d(d, linear(dst, dpitch), linear(src, spitch), width, height, kind, true, stream);
+	return copy2d(d, linear(dst, dpitch), linear(src, spitch), width, height, kind, true,
+		      stream);
 }
 
 RT_API_PTDS(cudaMemcpy2DToArray, (cudaArray_t dst, size_t x, size_t y, const void *src,
@@ -143,7 +147,8 @@ RT_API_PTDS(cudaMemcpy2DArrayToArray, (cudaArray_t dst, size_t dx, size_t dy, cu
 	return copy2d(d, array(dst, dx, dy), array(src, sx, sy), width, height, kind, false, NULL);
 }
 
-/* --- the older one-dimensional forms --------------------------------------------------------------- */
+/* --- the older one-dimensional forms
+ * --------------------------------------------------------------- */
 
 RT_API_PTDS(cudaMemcpyToArray, (cudaArray_t dst, size_t x, size_t y, const void *src, size_t n,
 	    enum cudaMemcpyKind kind), (dst, x, y, src, n, kind))

@@ -55,11 +55,19 @@ int rt_copy3d(const struct rt_driver *d, const struct cudaMemcpy3DParms *from, C
 void rt_copy1d(CUDA_MEMCPY3D *to, CUdeviceptr dst, CUdeviceptr src, size_t bytes, int kind)
 {
 	*to = (CUDA_MEMCPY3D){
-		.srcHost = (void *)(uintptr_t)src, .srcDevice = src, .srcPitch = bytes, .srcHeight = 1,
+		.srcHost = (void *)(uintptr_t)src,
+		.srcDevice = src,
+		.srcPitch = bytes,
+		.srcHeight = 1,
 		.srcMemoryType = type_of(kind, true),
-		.dstHost = (void *)(uintptr_t)dst, .dstDevice = dst, .dstPitch = bytes, .dstHeight = 1,
+		.dstHost = (void *)(uintptr_t)dst,
+		.dstDevice = dst,
+		.dstPitch = bytes,
+		.dstHeight = 1,
 		.dstMemoryType = type_of(kind, false),
-		.WidthInBytes = bytes, .Height = 1, .Depth = 1,
+		.WidthInBytes = bytes,
+		.Height = 1,
+		.Depth = 1,
 	};
 }
 
@@ -92,10 +100,13 @@ int rt_copy3d_back(const struct rt_driver *d, const CUDA_MEMCPY3D *from,
 	if (src_array)
 		to->srcArray = (cudaArray_t)from->srcArray;
 	else
-		to->srcPtr = (struct cudaPitchedPtr){ .pitch = from->srcPitch,
-			.ysize = from->srcHeight, .xsize = from->WidthInBytes,
-			.ptr = from->srcMemoryType == CU_MEMORYTYPE_HOST ?
-			       (void *)(uintptr_t)from->srcHost : (void *)(uintptr_t)from->srcDevice };
+		to->srcPtr =
+		    (struct cudaPitchedPtr){ .pitch = from->srcPitch,
+					     .ysize = from->srcHeight,
+					     .xsize = from->WidthInBytes,
+					     .ptr = from->srcMemoryType == CU_MEMORYTYPE_HOST
+							? (void *)(uintptr_t)from->srcHost
+							: (void *)(uintptr_t)from->srcDevice };
 	if (dst_array)
 		to->dstArray = (cudaArray_t)from->dstArray;
 	else
@@ -105,8 +116,10 @@ int rt_copy3d_back(const struct rt_driver *d, const CUDA_MEMCPY3D *from,
 			       from->dstHost : (void *)(uintptr_t)from->dstDevice };
 	to->srcPos = (struct cudaPos){ from->srcXInBytes / src_element, from->srcY, from->srcZ };
 	to->dstPos = (struct cudaPos){ from->dstXInBytes / dst_element, from->dstY, from->dstZ };
-	to->extent = (struct cudaExtent){ from->WidthInBytes /
-		(src_element > dst_element ? src_element : dst_element), from->Height, from->Depth };
+	to->extent =
+	    (struct cudaExtent){ from->WidthInBytes /
+				     (src_element > dst_element ? src_element : dst_element),
+				 from->Height, from->Depth };
 	to->kind = (enum cudaMemcpyKind)kind_of(from->srcMemoryType, from->dstMemoryType);
 	return 0;
 }
@@ -124,7 +137,8 @@ RT_API_PTDS(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), (p))
 	return r || empty(&c) ? r : (int)d->cuMemcpy3D(&c);
 }
 
-RT_API_PTSZ(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t stream), (p, stream))
+RT_API_PTSZ(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t stream),
+	    (p, stream))
 {
 	CUDA_MEMCPY3D c;
 	int r = rt_copy3d(d, p, &c);
@@ -132,7 +146,8 @@ RT_API_PTSZ(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t 
 	return r || empty(&c) ? r : (int)d->cuMemcpy3DAsync(&c, stream);
 }
 
-/* --- peers ------------------------------------------------------------------------------------------ */
+/* --- peers
+ * ------------------------------------------------------------------------------------------ */
 
 static int copy3d_peer(const struct rt_driver *d, const struct cudaMemcpy3DPeerParms *p,
 		       CUDA_MEMCPY3D_PEER *to)

@@ -119,8 +119,8 @@ RT_API_DRIVER(cudaDeviceGetPCIBusId, (char *id, int length, int device), (id, le
 	return r ? r : (int)d->cuDeviceGetPCIBusId(id, length, device);
 }
 
-RT_API_DRIVER(cudaDeviceGetP2PAttribute, (int *value, enum cudaDeviceP2PAttr attr, int from, int to),
-	      (value, attr, from, to))
+RT_API_DRIVER(cudaDeviceGetP2PAttribute,
+	      (int *value, enum cudaDeviceP2PAttr attr, int from, int to), (value, attr, from, to))
 {
 	return d->cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, from, to);
 }
@@ -153,7 +153,8 @@ RT_API_VOID(cudaDeviceReset, RT_NEED_DRIVER)
 	return r;
 }
 
-/* --- settings of the context ----------------------------------------------------------------------- */
+/* --- settings of the context
+ * ----------------------------------------------------------------------- */
 
 RT_API(cudaDeviceSetLimit, (enum cudaLimit limit, size_t value), (limit, value))
 {
@@ -202,7 +203,8 @@ RT_API(cudaDeviceFlushGPUDirectRDMAWrites, (enum cudaFlushGPUDirectRDMAWritesTar
 					     (CUflushGPUDirectRDMAWritesScope)scope);
 }
 
-/* --- peers ------------------------------------------------------------------------------------------ */
+/* --- peers
+ * ------------------------------------------------------------------------------------------ */
 
 RT_API_DRIVER(cudaDeviceCanAccessPeer, (int *can, int device, int peer), (can, device, peer))
 {

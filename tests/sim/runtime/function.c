@@ -105,7 +105,8 @@ RT_API(cudaGetFuncBySymbol, (cudaFunction_t *function, const void *func), (funct
 	return 0;
 }
 
-/* --- occupancy ------------------------------------------------------------------------------------ */
+/* --- occupancy
+ * ------------------------------------------------------------------------------------ */
 
 RT_API(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (int *blocks, const void *func,
        int size, size_t shared, unsigned int flags), (blocks, func, size, shared, flags))
@@ -141,10 +142,15 @@ static int launch_config(const cudaLaunchConfig_t *from, CUlaunchConfig *to)
 	if (!from)
 		return cudaErrorInvalidValue;
 	*to = (CUlaunchConfig){
-		.gridDimX = from->gridDim.x, .gridDimY = from->gridDim.y, .gridDimZ = from->gridDim.z,
-		.blockDimX = from->blockDim.x, .blockDimY = from->blockDim.y,
-		.blockDimZ = from->blockDim.z, .sharedMemBytes = (unsigned int)from->dynamicSmemBytes,
-		.hStream = from->stream, .attrs = (CUlaunchAttribute *)from->attrs,
+		.gridDimX = from->gridDim.x,
+		.gridDimY = from->gridDim.y,
+		.gridDimZ = from->gridDim.z,
+		.blockDimX = from->blockDim.x,
+		.blockDimY = from->blockDim.y,
+		.blockDimZ = from->blockDim.z,
+		.sharedMemBytes = (unsigned int)from->dynamicSmemBytes,
+		.hStream = from->stream,
+		.attrs = (CUlaunchAttribute *)from->attrs,
 		.numAttrs = from->numAttrs,
 	};
 	return 0;
@@ -174,15 +180,16 @@ RT_API(cudaOccupancyMaxActiveClusters, (int *n, const void *func, const cudaLaun
 	return r ? r : (int)d->cuOccupancyMaxActiveClusters(n, f, &c);
 }
 
-/* --- libraries ------------------------------------------------------------------------------------ */
+/* --- libraries
+ * ------------------------------------------------------------------------------------ */
 
 RT_API(cudaLibraryLoadData, (cudaLibrary_t *library, const void *code,
        enum cudaJitOption *jit, void **jit_values, unsigned int n_jit,
        enum cudaLibraryOption *options, void **values, unsigned int n),
        (library, code, jit, jit_values, n_jit, options, values, n))
 {
-	return d->cuLibraryLoadData((CUlibrary *)library, code, (CUjit_option *)jit, jit_values, n_jit,
-				    (CUlibraryOption *)options, values, n);
+	return d->cuLibraryLoadData((CUlibrary *)library, code, (CUjit_option *)jit, jit_values,
+				    n_jit, (CUlibraryOption *)options, values, n);
 }
 
 RT_API(cudaLibraryLoadFromFile, (cudaLibrary_t *library, const char *path,
@@ -244,8 +251,9 @@ RT_API(cudaLibraryGetUnifiedFunction, (void **function, cudaLibrary_t library, c
 	return d->cuLibraryGetUnifiedFunction(function, (CUlibrary)library, symbol);
 }
 
-RT_API(cudaKernelSetAttributeForDevice, (cudaKernel_t kernel, enum cudaFuncAttribute attr, int value,
-       int device), (kernel, attr, value, device))
+RT_API(cudaKernelSetAttributeForDevice,
+       (cudaKernel_t kernel, enum cudaFuncAttribute attr, int value, int device),
+       (kernel, attr, value, device))
 {
 	return d->cuKernelSetAttribute((CUfunction_attribute)attr, value, (CUkernel)kernel, device);
 }

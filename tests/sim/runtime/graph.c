@@ -66,7 +66,8 @@ RT_API_DRIVER(cudaGraphConditionalHandleCreate, (cudaGraphConditionalHandle *han
 						 value, flags);
 }
 
-/* --- user objects ----------------------------------------------------------------------------------- */
+/* --- user objects
+ * ----------------------------------------------------------------------------------- */
 
 RT_API_DRIVER(cudaUserObjectCreate, (cudaUserObject_t *object, void *ptr, cudaHostFn_t destroy,
 	      unsigned int references, unsigned int flags),
@@ -85,8 +86,9 @@ RT_API_DRIVER(cudaUserObjectRelease, (cudaUserObject_t object, unsigned int n), 
 	return d->cuUserObjectRelease(object, n);
 }
 
-RT_API_DRIVER(cudaGraphRetainUserObject, (cudaGraph_t graph, cudaUserObject_t object, unsigned int n,
-	      unsigned int flags), (graph, object, n, flags))
+RT_API_DRIVER(cudaGraphRetainUserObject,
+	      (cudaGraph_t graph, cudaUserObject_t object, unsigned int n, unsigned int flags),
+	      (graph, object, n, flags))
 {
 	return d->cuGraphRetainUserObject(graph, object, n, flags);
 }
@@ -97,7 +99,8 @@ RT_API_DRIVER(cudaGraphReleaseUserObject, (cudaGraph_t graph, cudaUserObject_t o
 	return d->cuGraphReleaseUserObject(graph, object, n);
 }
 
-/* --- executable graphs ------------------------------------------------------------------------------ */
+/* --- executable graphs
+ * ------------------------------------------------------------------------------ */
 
 static int instantiate(const struct rt_driver *d, cudaGraphExec_t *exec, cudaGraph_t graph,
 		       unsigned long long flags)
@@ -106,16 +109,19 @@ static int instantiate(const struct rt_driver *d, cudaGraphExec_t *exec, cudaGra
 }
 
 RT_DEFINE(cudaGraphInstantiate, instantiate, RT_NEED_CONTEXT, false,
-	  (cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags), (exec, graph, flags))
+	  (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned long long flags),
+	  (exec, graph, flags))
 RT_DEFINE(cudaGraphInstantiateWithFlags, instantiate, RT_NEED_CONTEXT, false,
-	  (cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags), (exec, graph, flags))
+	  (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned long long flags),
+	  (exec, graph, flags))
 
 RT_API_PTSZ(cudaGraphInstantiateWithParams, (cudaGraphExec_t *exec, cudaGraph_t graph,
 	    cudaGraphInstantiateParams *params), (exec, graph, params))
 {
 	_Static_assert(sizeof(cudaGraphInstantiateParams) == sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS),
 		       "same layout");
-	return d->cuGraphInstantiateWithParams(exec, graph, (CUDA_GRAPH_INSTANTIATE_PARAMS *)params);
+	return d->cuGraphInstantiateWithParams(exec, graph,
+					       (CUDA_GRAPH_INSTANTIATE_PARAMS *)params);
 }
 
 RT_API_PTSZ(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))

@@ -26,7 +26,8 @@ static int flat(const struct rt_driver *d, const void *dst, const void *src, con
 	if (offset > size || count > size - offset)
 		return cudaErrorInvalidValue;
 	address += offset;
-	rt_copy1d(c, to_symbol ? address : RT_PTR(dst), to_symbol ? RT_PTR(src) : address, count, kind);
+	rt_copy1d(c, to_symbol ? address : RT_PTR(dst), to_symbol ? RT_PTR(src) : address, count,
+		  kind);
 	return 0;
 }
 
@@ -154,8 +155,10 @@ RT_API(cudaGraphExecMemcpyNodeSetParams, (cudaGraphExec_t exec, cudaGraphNode_t 
 	return r ? r : set_exec(d, exec, node, &c);
 }
 
-RT_API(cudaGraphExecMemcpyNodeSetParams1D, (cudaGraphExec_t exec, cudaGraphNode_t node, void *dst,
-       const void *src, size_t count, enum cudaMemcpyKind kind), (exec, node, dst, src, count, kind))
+RT_API(cudaGraphExecMemcpyNodeSetParams1D,
+       (cudaGraphExec_t exec, cudaGraphNode_t node, void *dst, const void *src, size_t count,
+	enum cudaMemcpyKind kind),
+       (exec, node, dst, src, count, kind))
 {
 	CUDA_MEMCPY3D c;
 	int r = flat(d, dst, src, NULL, false, count, 0, kind, &c);
@@ -185,7 +188,8 @@ RT_API(cudaGraphExecMemcpyNodeSetParamsFromSymbol, (cudaGraphExec_t exec, cudaGr
 	return r ? r : set_exec(d, exec, node, &c);
 }
 
-/* --- sets --------------------------------------------------------------------------------------------- */
+/* --- sets
+ * --------------------------------------------------------------------------------------------- */
 
 static int set_params(const struct cudaMemsetParams *from, CUDA_MEMSET_NODE_PARAMS *to)
 {

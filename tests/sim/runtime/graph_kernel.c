@@ -13,11 +13,17 @@ int rt_kernel_params(const struct rt_driver *d, const struct cudaKernelNodeParam
 	if (r)
 		return r;
 	*to = (CUDA_KERNEL_NODE_PARAMS){
-		.func = code.kernel ? NULL : code.function, .kern = code.kernel,
-		.gridDimX = from->gridDim.x, .gridDimY = from->gridDim.y, .gridDimZ = from->gridDim.z,
-		.blockDimX = from->blockDim.x, .blockDimY = from->blockDim.y,
-		.blockDimZ = from->blockDim.z, .sharedMemBytes = from->sharedMemBytes,
-		.kernelParams = from->kernelParams, .extra = from->extra,
+		.func = code.kernel ? NULL : code.function,
+		.kern = code.kernel,
+		.gridDimX = from->gridDim.x,
+		.gridDimY = from->gridDim.y,
+		.gridDimZ = from->gridDim.z,
+		.blockDimX = from->blockDim.x,
+		.blockDimY = from->blockDim.y,
+		.blockDimZ = from->blockDim.z,
+		.sharedMemBytes = from->sharedMemBytes,
+		.kernelParams = from->kernelParams,
+		.extra = from->extra,
 	};
 	return 0;
 }
@@ -96,7 +102,8 @@ RT_API(cudaGraphKernelNodeSetAttribute, (cudaGraphNode_t node, cudaLaunchAttribu
 						(const CUkernelNodeAttrValue *)value);
 }
 
-/* --- one description for every kind of node ---------------------------------------------------------- */
+/* --- one description for every kind of node
+ * ---------------------------------------------------------- */
 
 static int kernel_node(const struct rt_driver *d, const struct cudaKernelNodeParamsV2 *from,
 		       CUDA_KERNEL_NODE_PARAMS_v3 *to)
@@ -111,10 +118,17 @@ static int kernel_node(const struct rt_driver *d, const struct cudaKernelNodePar
 
 	if (!r)
 		*to = (CUDA_KERNEL_NODE_PARAMS_v3){
-			.func = p.func, .kern = p.kern, .gridDimX = p.gridDimX, .gridDimY = p.gridDimY,
-			.gridDimZ = p.gridDimZ, .blockDimX = p.blockDimX, .blockDimY = p.blockDimY,
-			.blockDimZ = p.blockDimZ, .sharedMemBytes = p.sharedMemBytes,
-			.kernelParams = p.kernelParams, .extra = p.extra,
+			.func = p.func,
+			.kern = p.kern,
+			.gridDimX = p.gridDimX,
+			.gridDimY = p.gridDimY,
+			.gridDimZ = p.gridDimZ,
+			.blockDimX = p.blockDimX,
+			.blockDimY = p.blockDimY,
+			.blockDimZ = p.blockDimZ,
+			.sharedMemBytes = p.sharedMemBytes,
+			.kernelParams = p.kernelParams,
+			.extra = p.extra,
 		};
 	return r;
 }

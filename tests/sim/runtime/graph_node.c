@@ -1,8 +1,10 @@
 /* Nodes that run host code, hold a graph, record or wait for events, allocate and free. */
 #include "tests/sim/runtime/runtime.h"
 
-RT_API(cudaGraphAddHostNode, (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-       size_t n, const struct cudaHostNodeParams *params), (node, graph, after, n, params))
+RT_API(cudaGraphAddHostNode,
+       (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+	const struct cudaHostNodeParams *params),
+       (node, graph, after, n, params))
 {
 	CUDA_HOST_NODE_PARAMS p;
 
@@ -71,7 +73,8 @@ RT_API(cudaGraphAddEmptyNode, (cudaGraphNode_t *node, cudaGraph_t graph,
 	return d->cuGraphAddEmptyNode(node, graph, after, n);
 }
 
-/* --- events ------------------------------------------------------------------------------------------- */
+/* --- events
+ * ------------------------------------------------------------------------------------------- */
 
 RT_API(cudaGraphAddEventRecordNode, (cudaGraphNode_t *node, cudaGraph_t graph,
        const cudaGraphNode_t *after, size_t n, cudaEvent_t event), (node, graph, after, n, event))
@@ -117,7 +120,8 @@ RT_API(cudaGraphExecEventWaitNodeSetEvent, (cudaGraphExec_t exec, cudaGraphNode_
 	return d->cuGraphExecEventWaitNodeSetEvent(exec, node, event);
 }
 
-/* --- memory ------------------------------------------------------------------------------------------- */
+/* --- memory
+ * ------------------------------------------------------------------------------------------- */
 
 RT_API(cudaGraphAddMemAllocNode, (cudaGraphNode_t *node, cudaGraph_t graph,
        const cudaGraphNode_t *after, size_t n, struct cudaMemAllocNodeParams *params),
@@ -125,11 +129,12 @@ RT_API(cudaGraphAddMemAllocNode, (cudaGraphNode_t *node, cudaGraph_t graph,
 {
 	_Static_assert(sizeof(struct cudaMemAllocNodeParams) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS),
 		       "same layout");
-	return d->cuGraphAddMemAllocNode(node, graph, after, n, (CUDA_MEM_ALLOC_NODE_PARAMS *)params);
+	return d->cuGraphAddMemAllocNode(node, graph, after, n,
+					 (CUDA_MEM_ALLOC_NODE_PARAMS *)params);
 }
 
-RT_API(cudaGraphMemAllocNodeGetParams, (cudaGraphNode_t node, struct cudaMemAllocNodeParams *params),
-       (node, params))
+RT_API(cudaGraphMemAllocNodeGetParams,
+       (cudaGraphNode_t node, struct cudaMemAllocNodeParams *params), (node, params))
 {
 	return d->cuGraphMemAllocNodeGetParams(node, (CUDA_MEM_ALLOC_NODE_PARAMS *)params);
 }

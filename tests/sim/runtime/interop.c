@@ -1,4 +1,5 @@
-/* Versions, driver entry points, profiler control, and what is shared with other processes or APIs. */
+/* Versions, driver entry points, profiler control, and what is shared with other processes or APIs.
+ */
 #include "tests/sim/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -82,7 +83,8 @@ RT_API_VOID(cudaProfilerStop, RT_NEED_CONTEXT)
 	return d->cuProfilerStop();
 }
 
-/* --- between processes: the driver decides --------------------------------------------------------- */
+/* --- between processes: the driver decides
+ * --------------------------------------------------------- */
 
 RT_API(cudaIpcGetEventHandle, (cudaIpcEventHandle_t *handle, cudaEvent_t event), (handle, event))
 {
@@ -125,7 +127,8 @@ RT_API(cudaExternalMemoryGetMappedBuffer, (void **ptr, cudaExternalMemory_t memo
 		return cudaErrorInvalidValue;
 	to = (CUDA_EXTERNAL_MEMORY_BUFFER_DESC){ .offset = desc->offset, .size = desc->size,
 		.flags = desc->flags };
-	return d->cuExternalMemoryGetMappedBuffer((CUdeviceptr *)ptr, (CUexternalMemory)memory, &to);
+	return d->cuExternalMemoryGetMappedBuffer((CUdeviceptr *)ptr, (CUexternalMemory)memory,
+						  &to);
 }
 
 RT_API(cudaDestroyExternalMemory, (cudaExternalMemory_t memory), (memory))
@@ -168,7 +171,8 @@ RT_API(cudaDestroyExternalSemaphore, (cudaExternalSemaphore_t semaphore), (semap
 	return d->cuDestroyExternalSemaphore((CUexternalSemaphore)semaphore);
 }
 
-/* --- everything else ------------------------------------------------------------------------------- */
+/* --- everything else
+ * ------------------------------------------------------------------------------- */
 
 /* It fails, and says so when asked to. */
 cudaError_t rt_unsupported(const char *name)

@@ -1,5 +1,5 @@
-/* Reaching the driver the way the real runtime does: lazily, by the bare name libcuda.so.1, with one
- * dlsym and everything else through cuGetProcAddress.  Also the frame of every API call. */
+/* Reaching the driver the way the real runtime does: lazily, by the bare name libcuda.so.1, with
+ * one dlsym and everything else through cuGetProcAddress.  Also the frame of every API call. */
 #include "tests/sim/runtime/runtime.h"
 
 #include <dlfcn.h>

@@ -50,7 +50,8 @@ RT_API(cudaMallocManaged, (void **ptr, size_t size, unsigned int flags), (ptr, s
 	return d->cuMemAllocManaged((CUdeviceptr *)ptr, size, flags);
 }
 
-/* --- host memory ------------------------------------------------------------------------------- */
+/* --- host memory -------------------------------------------------------------------------------
+ */
 
 RT_API(cudaMallocHost, (void **ptr, size_t size), (ptr, size))
 {
@@ -96,7 +97,8 @@ RT_API(cudaHostGetFlags, (unsigned int *flags, void *host), (flags, host))
 	return flags ? (int)d->cuMemHostGetFlags(flags, host) : (int)cudaErrorInvalidValue;
 }
 
-/* --- what memory is ---------------------------------------------------------------------------- */
+/* --- what memory is ----------------------------------------------------------------------------
+ */
 
 RT_API(cudaMemGetInfo, (size_t *available, size_t *total), (available, total))
 {
@@ -153,7 +155,8 @@ RT_API(cudaMemRangeGetAttributes, (void **data, size_t *sizes,
 					  RT_PTR(ptr), count);
 }
 
-/* --- symbols ----------------------------------------------------------------------------------- */
+/* --- symbols -----------------------------------------------------------------------------------
+ */
 
 RT_API(cudaGetSymbolAddress, (void **ptr, const void *symbol), (ptr, symbol))
 {

@@ -38,7 +38,8 @@ RT_API_DRIVER(cudaDeviceGetMemPool, (cudaMemPool_t *pool, int device), (pool, de
 	return d->cuDeviceGetMemPool(pool, device);
 }
 
-RT_API(cudaMemPoolCreate, (cudaMemPool_t *pool, const struct cudaMemPoolProps *props), (pool, props))
+RT_API(cudaMemPoolCreate, (cudaMemPool_t * pool, const struct cudaMemPoolProps *props),
+       (pool, props))
 {
 	_Static_assert(sizeof(struct cudaMemPoolProps) == sizeof(CUmemPoolProps), "same layout");
 	return d->cuMemPoolCreate(pool, (const CUmemPoolProps *)props);
@@ -106,7 +107,8 @@ RT_API(cudaMemPoolImportPointer, (void **ptr, cudaMemPool_t pool,
 RT_API_DRIVER(cudaMemGetDefaultMemPool, (cudaMemPool_t *pool, struct cudaMemLocation *location,
 	      enum cudaMemAllocationType type), (pool, location, type))
 {
-	return d->cuMemGetDefaultMemPool(pool, (CUmemLocation *)location, (CUmemAllocationType)type);
+	return d->cuMemGetDefaultMemPool(pool, (CUmemLocation *)location,
+					 (CUmemAllocationType)type);
 }
 
 RT_API_DRIVER(cudaMemGetMemPool, (cudaMemPool_t *pool, struct cudaMemLocation *location,

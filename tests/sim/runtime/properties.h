@@ -1,5 +1,6 @@
-/* Fill struct cudaDeviceProp.  The struct differs between CUDA 12 and 13, the fields of props.def are in
- * both: each generation includes this once, after it has declared `struct cudaDeviceProp`. */
+/* Fill struct cudaDeviceProp.  The struct differs between CUDA 12 and 13, the fields of props.def
+ * are in both: each generation includes this once, after it has declared `struct cudaDeviceProp`.
+ */
 static int fill_properties(const struct rt_driver *d, struct cudaDeviceProp *prop, int device)
 {
 	int count = 0, value;

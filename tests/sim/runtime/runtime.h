@@ -1,10 +1,10 @@
 /* The stand-in CUDA runtime: what its files share.
  *
- * Every function of the runtime API is one RT_API block: the macro writes the exported symbol, which
- * brings the runtime up (driver loaded, a context current), reports both edges of the call to the
- * simulated driver and keeps the thread's last error; the block below it is the work.  Nothing in
- * here calls an exported cuda* symbol, because a preloaded library may own that name: shared work
- * lives in rt_* functions, which are hidden.
+ * Every function of the runtime API is one RT_API block: the macro writes the exported symbol,
+ * which brings the runtime up (driver loaded, a context current), reports both edges of the call to
+ * the simulated driver and keeps the thread's last error; the block below it is the work.  Nothing
+ * in here calls an exported cuda* symbol, because a preloaded library may own that name: shared
+ * work lives in rt_* functions, which are hidden.
  *
  * Error values: CUresult and cudaError_t agree on every value the driver returns, so both travel as
  * int and only the exported symbol turns them into cudaError_t. */
@@ -64,7 +64,8 @@ extern const int rt_version;            /* CUDART_VERSION of this library: 13000
 /* load.c: open the driver once; returns 0 or the cudaError_t that every later call returns too. */
 int rt_load(void);
 /* Begin and end an API call.  `symbol` is the kernel's name for launches, else NULL.
- * rt_enter returns 0 or the error with which the call ends; rt_leave must be called in both cases. */
+ * rt_enter returns 0 or the error with which the call ends; rt_leave must be called in both cases.
+ */
 int rt_enter(struct rt_call *call, const char *name, enum rt_need need, bool per_thread,
 	     const char *symbol);
 cudaError_t rt_leave(struct rt_call *call, int result);
@@ -72,7 +73,8 @@ const struct rt_driver *rt_driver(bool per_thread);
 void *rt_proc_address(const char *name, int version, uint64_t flags, int *status, int *result);
 
 /* context.c */
-int rt_context(void);                   /* make a context current: the thread's own or a primary one */
+/* make a context current: the thread's own or a primary one */
+int rt_context(void);
 int rt_use_device(int device);          /* the primary context of `device` becomes current */
 int rt_reset_device(int device);
 int rt_primary(int device, CUcontext *context);

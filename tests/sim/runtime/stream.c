@@ -3,7 +3,8 @@
 
 RT_API(cudaStreamCreate, (cudaStream_t *stream), (stream))
 {
-	return stream ? (int)d->cuStreamCreate(stream, CU_STREAM_DEFAULT) : (int)cudaErrorInvalidValue;
+	return stream ? (int)d->cuStreamCreate(stream, CU_STREAM_DEFAULT)
+		      : (int)cudaErrorInvalidValue;
 }
 
 RT_API(cudaStreamCreateWithFlags, (cudaStream_t *stream, unsigned int flags), (stream, flags))
@@ -90,10 +91,12 @@ RT_API_PTSZ(cudaStreamGetAttribute, (cudaStream_t stream, cudaLaunchAttributeID 
 RT_API_PTSZ(cudaStreamSetAttribute, (cudaStream_t stream, cudaLaunchAttributeID id,
 	    const cudaLaunchAttributeValue *value), (stream, id, value))
 {
-	return d->cuStreamSetAttribute(stream, (CUstreamAttrID)id, (const CUstreamAttrValue *)value);
+	return d->cuStreamSetAttribute(stream, (CUstreamAttrID)id,
+				       (const CUstreamAttrValue *)value);
 }
 
-/* --- capture --------------------------------------------------------------------------------------- */
+/* --- capture
+ * --------------------------------------------------------------------------------------- */
 
 RT_API_PTSZ(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
 	    (stream, mode))
@@ -105,8 +108,8 @@ RT_API_PTSZ(cudaStreamBeginCaptureToGraph, (cudaStream_t stream, cudaGraph_t gra
 	    const cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges, size_t n,
 	    enum cudaStreamCaptureMode mode), (stream, graph, nodes, edges, n, mode))
 {
-	return d->cuStreamBeginCaptureToGraph(stream, graph, nodes, (const CUgraphEdgeData *)edges, n,
-					      (CUstreamCaptureMode)mode);
+	return d->cuStreamBeginCaptureToGraph(stream, graph, nodes, (const CUgraphEdgeData *)edges,
+					      n, (CUstreamCaptureMode)mode);
 }
 
 RT_API_PTSZ(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph), (stream, graph))
@@ -125,7 +128,8 @@ RT_API_DRIVER(cudaThreadExchangeStreamCaptureMode, (enum cudaStreamCaptureMode *
 	return d->cuThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode);
 }
 
-/* --- events ---------------------------------------------------------------------------------------- */
+/* --- events
+ * ---------------------------------------------------------------------------------------- */
 
 RT_API(cudaEventCreate, (cudaEvent_t *event), (event))
 {

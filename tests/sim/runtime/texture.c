@@ -1,5 +1,5 @@
-/* Texture and surface objects: the descriptions are translated and kept, so that a program can ask for
- * what it gave.  Kernels of the simulated device read no textures. */
+/* Texture and surface objects: the descriptions are translated and kept, so that a program can ask
+ * for what it gave.  Kernels of the simulated device read no textures. */
 #include "tests/sim/runtime/runtime.h"
 
 #include <pthread.h>

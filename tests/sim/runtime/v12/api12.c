@@ -86,7 +86,8 @@ RT_DEFINE(cudaGetDeviceProperties_v2, properties, RT_NEED_DRIVER, false,
 RT_DEFINE(cudaGetDeviceProperties, old_properties, RT_NEED_DRIVER, false,
 	  (void *prop, int device), (prop, device))
 
-/* --- places as device numbers, and as locations in _v2 -------------------------------------------------- */
+/* --- places as device numbers, and as locations in _v2
+ * -------------------------------------------------- */
 
 static CUmemLocation device_location(int device)
 {
@@ -125,7 +126,8 @@ RT_API_PTSZ(cudaMemPrefetchAsync_v2, (const void *ptr, size_t count,
 	return d->cuMemPrefetchAsync(RT_PTR(ptr), count, location_of(location), flags, stream);
 }
 
-/* --- batches: the form of 12 also says which copy failed ------------------------------------------------ */
+/* --- batches: the form of 12 also says which copy failed
+ * ------------------------------------------------ */
 
 RT_API_PTSZ(cudaMemcpyBatchAsync, (void **dsts, void **srcs, size_t *sizes, size_t count,
 	    struct cudaMemcpyAttributes *attrs, size_t *indices, size_t n, size_t *failed,
@@ -150,7 +152,8 @@ RT_API(cudaEventElapsedTime_v2, (float *ms, cudaEvent_t start, cudaEvent_t end),
 	return ms ? (int)d->cuEventElapsedTime(ms, start, end) : (int)cudaErrorInvalidValue;
 }
 
-/* --- names that 13 dropped ------------------------------------------------------------------------------ */
+/* --- names that 13 dropped
+ * ------------------------------------------------------------------------------ */
 
 RT_API_VOID(cudaThreadSynchronize, RT_NEED_CONTEXT)
 {

@@ -1,5 +1,5 @@
-/* The headers at hand are those of CUDA 13: move their form of what changed out of the way, so that the
- * form of CUDA 12 can be written under the same name. */
+/* The headers at hand are those of CUDA 13: move their form of what changed out of the way, so that
+ * the form of CUDA 12 can be written under the same name. */
 #define cudaDeviceProp                       cudaDeviceProp13
 #define cudaGetDeviceProperties              cudaGetDeviceProperties13
 #define cudaMemAdvise                        cudaMemAdvise13

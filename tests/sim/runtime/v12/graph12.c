@@ -1,4 +1,5 @@
-/* Graphs and capture as in CUDA 12: each function without edge data, and its successor (_v2, _v3) with. */
+/* Graphs and capture as in CUDA 12: each function without edge data, and its successor (_v2, _v3)
+ * with. */
 #include "tests/sim/runtime/v12/api12.h"
 
 static int add_node(const struct rt_driver *d, cudaGraphNode_t *node, cudaGraph_t graph,
@@ -76,7 +77,8 @@ RT_API_DRIVER(cudaGraphRemoveDependencies_v2, (cudaGraph_t graph, const cudaGrap
 	return d->cuGraphRemoveDependencies(graph, from, to, (const CUgraphEdgeData *)edges, n);
 }
 
-/* --- capture ------------------------------------------------------------------------------------------ */
+/* --- capture
+ * ------------------------------------------------------------------------------------------ */
 
 RT_API_PTSZ(cudaStreamGetCaptureInfo, (cudaStream_t stream, enum cudaStreamCaptureStatus *status,
 	    unsigned long long *id), (stream, status, id))
@@ -95,9 +97,11 @@ RT_API_PTSZ(cudaStreamGetCaptureInfo_v2, (cudaStream_t stream, enum cudaStreamCa
 					 graph, nodes, NULL, n);
 }
 
-RT_API_PTSZ(cudaStreamGetCaptureInfo_v3, (cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-	    unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes,
-	    const cudaGraphEdgeData **edges, size_t *n), (stream, status, id, graph, nodes, edges, n))
+RT_API_PTSZ(cudaStreamGetCaptureInfo_v3,
+	    (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+	     cudaGraph_t *graph, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges,
+	     size_t *n),
+	    (stream, status, id, graph, nodes, edges, n))
 {
 	return d->cuStreamGetCaptureInfo(stream, (CUstreamCaptureStatus *)status, (cuuint64_t *)id,
 					 graph, nodes, (const CUgraphEdgeData **)edges, n);
@@ -113,6 +117,6 @@ RT_API_PTSZ(cudaStreamUpdateCaptureDependencies_v2, (cudaStream_t stream, cudaGr
 	    const cudaGraphEdgeData *edges, size_t n, unsigned int flags),
 	    (stream, nodes, edges, n, flags))
 {
-	return d->cuStreamUpdateCaptureDependencies(stream, nodes, (const CUgraphEdgeData *)edges, n,
-						    flags);
+	return d->cuStreamUpdateCaptureDependencies(stream, nodes, (const CUgraphEdgeData *)edges,
+						    n, flags);
 }

@@ -25,9 +25,11 @@ RT_API_PTSZ(cudaMemPrefetchAsync, (const void *ptr, size_t count, struct cudaMem
 	return d->cuMemPrefetchAsync(RT_PTR(ptr), count, location_of(location), flags, stream);
 }
 
-RT_API_PTSZ(cudaStreamGetCaptureInfo, (cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-	    unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes,
-	    const cudaGraphEdgeData **edges, size_t *n), (stream, status, id, graph, nodes, edges, n))
+RT_API_PTSZ(cudaStreamGetCaptureInfo,
+	    (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+	     cudaGraph_t *graph, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges,
+	     size_t *n),
+	    (stream, status, id, graph, nodes, edges, n))
 {
 	cuuint64_t unused;
 
@@ -40,11 +42,12 @@ RT_API_PTSZ(cudaStreamUpdateCaptureDependencies, (cudaStream_t stream, cudaGraph
 	    const cudaGraphEdgeData *edges, size_t n, unsigned int flags),
 	    (stream, nodes, edges, n, flags))
 {
-	return d->cuStreamUpdateCaptureDependencies(stream, nodes, (const CUgraphEdgeData *)edges, n,
-						    flags);
+	return d->cuStreamUpdateCaptureDependencies(stream, nodes, (const CUgraphEdgeData *)edges,
+						    n, flags);
 }
 
-/* --- graphs: every edge has data ---------------------------------------------------------------------- */
+/* --- graphs: every edge has data
+ * ---------------------------------------------------------------------- */
 
 RT_DEFINE(cudaGraphAddNode, rt_add_node, RT_NEED_CONTEXT, false, (cudaGraphNode_t *node,
 	  cudaGraph_t graph, const cudaGraphNode_t *after, const cudaGraphEdgeData *edges, size_t n,

@@ -1,4 +1,5 @@
-/* Batches of copies, prefetches and discards.  Descriptions agree member by member with the driver's. */
+/* Batches of copies, prefetches and discards.  Descriptions agree member by member with the
+ * driver's. */
 #include "tests/sim/runtime/runtime.h"
 
 _Static_assert(sizeof(struct cudaMemcpyAttributes) == sizeof(CUmemcpyAttributes), "same layout");
