@@ -11,8 +11,11 @@
 #if defined(__x86_64__)
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <libunwind-x86_64.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/record/module.h"
 
@@ -23,6 +26,8 @@
 #define FAKE_BP (UINT64_C(2) << 44)
 #define FAKE_LOADED (UINT64_C(4) << 44) /* + address: what a load from the address gives */
 #define REACH (UINT64_C(1) << 40)
+
+#define LOW_FDS 512
 
 #define TABLE_ENCODING 0x3b  /* DW_EH_PE_datarel | DW_EH_PE_sdata4, what every linker writes */
 #define ENCODING_BYTES4 0x03 /* DW_EH_PE_udata4; | 8 is sdata4 */
@@ -264,12 +269,34 @@ static bool decode_rule(struct ts_rule *rule, uint64_t cfa, uint64_t ip, uint64_
 	return decode_bp(rule, bp, cfa);
 }
 
+/* libunwind makes a pipe for itself at its first start.  The program's own descriptors keep the numbers that they
+ * would have without us: those below are filled meanwhile, without taking one that is in use. */
+static int start_remote(struct question *q)
+{
+	static _Atomic int started;
+	bool filled[LOW_FDS] = { false };
+	int result, null, fd;
+
+	if (atomic_exchange(&started, 1))
+		return unw.init_remote(&q->cursor, space, q);
+	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	for (fd = null; fd >= 0 && fd < LOW_FDS; fd = fcntl(null, F_DUPFD_CLOEXEC, 0))
+		filled[fd] = true;
+	if (fd >= 0)
+		close(fd);
+	result = unw.init_remote(&q->cursor, space, q);
+	for (int i = 0; i < LOW_FDS; i++)
+		if (filled[i])
+			close(i);
+	return result;
+}
+
 /* The question at q->pc; `step`: what libunwind answered.  False: the file knows nothing about it.
  */
 static bool ask(struct question *q, int *step)
 {
 	q->found = false;
-	if (unw.init_remote(&q->cursor, space, q))
+	if (start_remote(q))
 		return false;
 	*step = unw.step(&q->cursor);
 	return q->found && *step >= 0; /* not found: what libunwind says then is a guess */

@@ -41,7 +41,7 @@ static void *entry_of(struct ts_map *map, void *array, size_t *capacity, size_t 
 
 static bool contains(struct ts_str text, const char *part)
 {
-	return memmem(text.at, text.size, part, strlen(part)) != NULL;
+	return text.size && memmem(text.at, text.size, part, strlen(part)) != NULL;
 }
 
 static void note_failed(struct ts_summary *summary, const struct ts_ev_op *op, uint32_t stack)

@@ -2,6 +2,9 @@
 B=$(cd "${B:-build}" && pwd) || exit 1
 T=${T:-$(mktemp -d)}
 cd "$T" || exit 1
+# In a sanitizer's build its runtime must come before every other library.
+sanitizer=$(ldd "$B/libtstrace.so" | awk '/lib(asan|tsan|ubsan)/ { print $3 }' | tr '\n' ' ')
+[ -z "$sanitizer" ] || export LD_PRELOAD=${sanitizer% } ASAN_OPTIONS=detect_leaks=0
 fail() { echo "900: $*"; exit 1; }
 expect() { # STATUS WORDS-ON-STDERR COMMAND...
 	local want=$1 words=$2
