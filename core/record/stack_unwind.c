@@ -13,7 +13,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <libunwind-x86_64.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -181,6 +180,25 @@ static int get_proc_name(unw_addr_space_t as, unw_word_t ip, char *name, size_t 
 	return -UNW_ENOINFO;
 }
 
+/* libunwind makes a pipe for itself when it starts.  The program's own descriptors keep the numbers that they
+ * would have without us: those below are filled meanwhile, without taking one that is in use. */
+static void fill_low_descriptors(bool filled[LOW_FDS])
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), fd = null;
+
+	for (; fd >= 0 && fd < LOW_FDS; fd = fcntl(null, F_DUPFD_CLOEXEC, 0))
+		filled[fd] = true;
+	if (fd >= 0)
+		close(fd);
+}
+
+static void free_descriptors(const bool filled[LOW_FDS])
+{
+	for (int fd = 0; fd < LOW_FDS; fd++)
+		if (filled[fd])
+			close(fd);
+}
+
 const char *ts_unwind_open(void)
 {
 	static char why[256];
@@ -195,6 +213,7 @@ const char *ts_unwind_open(void)
 	    .get_proc_name = get_proc_name,
 	};
 	void *library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
+	bool filled[LOW_FDS] = {false};
 
 	if (!library) {
 		const char *text = dlerror();
@@ -207,12 +226,13 @@ const char *ts_unwind_open(void)
 		if (!*functions[i].to)
 			return SONAME " lacks a function that call stacks need";
 	}
+	fill_low_descriptors(filled);
 	space = unw.create_addr_space(&accessors, 0);
-	if (!space)
-		return SONAME ": no memory";
 	/* Rules are our cache, and libunwind's would survive a dlclose. */
-	unw.set_caching_policy(space, UNW_CACHE_NONE);
-	return NULL;
+	if (space)
+		unw.set_caching_policy(space, UNW_CACHE_NONE);
+	free_descriptors(filled);
+	return space ? NULL : SONAME ": no memory";
 }
 
 /* Put `value` as base and distance: near one of the numbers, or loaded from near one. */
@@ -269,34 +289,12 @@ static bool decode_rule(struct ts_rule *rule, uint64_t cfa, uint64_t ip, uint64_
 	return decode_bp(rule, bp, cfa);
 }
 
-/* libunwind makes a pipe for itself at its first start.  The program's own descriptors keep the numbers that they
- * would have without us: those below are filled meanwhile, without taking one that is in use. */
-static int start_remote(struct question *q)
-{
-	static _Atomic int started;
-	bool filled[LOW_FDS] = { false };
-	int result, null, fd;
-
-	if (atomic_exchange(&started, 1))
-		return unw.init_remote(&q->cursor, space, q);
-	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	for (fd = null; fd >= 0 && fd < LOW_FDS; fd = fcntl(null, F_DUPFD_CLOEXEC, 0))
-		filled[fd] = true;
-	if (fd >= 0)
-		close(fd);
-	result = unw.init_remote(&q->cursor, space, q);
-	for (int i = 0; i < LOW_FDS; i++)
-		if (filled[i])
-			close(i);
-	return result;
-}
-
 /* The question at q->pc; `step`: what libunwind answered.  False: the file knows nothing about it.
  */
 static bool ask(struct question *q, int *step)
 {
 	q->found = false;
-	if (start_remote(q))
+	if (unw.init_remote(&q->cursor, space, q))
 		return false;
 	*step = unw.step(&q->cursor);
 	return q->found && *step >= 0; /* not found: what libunwind says then is a guess */
