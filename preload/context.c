@@ -1,7 +1,7 @@
 /* The driver's view of the calling thread; see context.h. */
 #include "preload/context.h"
 
-#include <stdatomic.h>
+#include <errno.h>
 #include <time.h>
 
 #include "core/env.h"
@@ -62,6 +62,16 @@ static inline void *own_call(enum own which)
 	return ts_likely(function) ? function : own_call_slow(which);
 }
 
+void ts_context_unloaded(void)
+{
+	for (unsigned i = 0; i < OWN_CALLS; i++) {
+		void *function = atomic_load(&own[i].function);
+
+		if (function && !ts_address_loaded(function))
+			atomic_compare_exchange_strong(&own[i].function, &function, NULL);
+	}
+}
+
 /* The real function, typed, or NULL. */
 #define OWN(name) ((__typeof__(&name))own_call(OWN_##name))
 
@@ -77,10 +87,7 @@ static inline void *own_call(enum own which)
 
 /* --- contexts --------------------------------------------------------------------- */
 
-static _Thread_local struct {
-	bool known;
-	struct ts_where where;
-} mine __attribute__((tls_model("initial-exec")));
+_Thread_local struct ts_where_known ts_where_here __attribute__((tls_model("initial-exec")));
 
 #define CONTEXTS 1024
 static _Atomic(CUcontext) contexts[CONTEXTS];  /* number - 1; a context's address may come again */
@@ -109,32 +116,25 @@ static unsigned number_context(CUcontext context)
 	return 0;
 }
 
-static TS_COLD struct ts_where ask_where(void)
+struct ts_where ts_where_ask(void)
 {
-	__typeof__(&cuCtxGetDevice) get_device = OWN(cuCtxGetDevice);
-	__typeof__(&cuCtxGetCurrent) get_current = OWN(cuCtxGetCurrent);
+	__typeof__(&cuCtxGetDevice) get_device;
+	__typeof__(&cuCtxGetCurrent) get_current;
 	struct ts_where where = { TS_DEVICE_NONE, 0 };
 	CUcontext context = NULL;
 	CUdevice device;
+	int saved = errno;
 
-	if (!get_device || QUIETLY(get_device(&device)) != CUDA_SUCCESS)
-		return where;
-	where.device = (int16_t)device;
-	if (get_current && QUIETLY(get_current(&context)) == CUDA_SUCCESS)
-		where.context = (uint16_t)number_context(context);
-	mine.where = where;
-	mine.known = true;
+	get_device = OWN(cuCtxGetDevice);
+	get_current = OWN(cuCtxGetCurrent);
+	if (get_device && QUIETLY(get_device(&device)) == CUDA_SUCCESS) {
+		where.device = (int16_t)device;
+		if (get_current && QUIETLY(get_current(&context)) == CUDA_SUCCESS)
+			where.context = (uint16_t)number_context(context);
+		ts_where_here = (struct ts_where_known){ where, true };
+	}
+	errno = saved;
 	return where;
-}
-
-struct ts_where ts_where(void)
-{
-	return ts_likely(mine.known) ? mine.where : ask_where();
-}
-
-void ts_where_changed(void)
-{
-	mine.known = false;
 }
 
 bool ts_primary_is_active(int device)
@@ -177,53 +177,55 @@ const char *ts_driver_kernel_name(uint64_t handle)
 
 /* --- stream capture ----------------------------------------------------------------- */
 
-static _Atomic int captures;
+_Atomic int ts_captures;
 
 void ts_capture_begun(int error)
 {
 	if (!error)
-		atomic_fetch_add(&captures, 1);
+		atomic_fetch_add(&ts_captures, 1);
 }
 
 void ts_capture_ended(int error)
 {
-	int n = atomic_load(&captures);
+	int n = atomic_load(&ts_captures);
 
 	/* A capture that went wrong ends too; only "this stream is not capturing" changes nothing. */
 	if (error && (error < CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED || error > CUDA_ERROR_CAPTURED_EVENT))
 		return;
-	while (n > 0 && !atomic_compare_exchange_weak(&captures, &n, n - 1))
+	while (n > 0 && !atomic_compare_exchange_weak(&ts_captures, &n, n - 1))
 		;
 }
 
-bool ts_is_capturing(uint64_t stream, bool per_thread)
+bool ts_is_capturing_asked(uint64_t stream, bool per_thread)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	__typeof__(&cuStreamIsCapturing) is_capturing;
+	int saved = errno;
+	bool yes;
 
-	if (ts_likely(!atomic_load_explicit(&captures, memory_order_relaxed)))
-		return false;
 	is_capturing = OWN(cuStreamIsCapturing);
 	if (!stream && per_thread)
 		stream = (uintptr_t)CU_STREAM_PER_THREAD;
-	return is_capturing &&
-	       QUIETLY(is_capturing((CUstream)(uintptr_t)stream, &status)) == CUDA_SUCCESS &&
-	       status != CU_STREAM_CAPTURE_STATUS_NONE;
+	yes = is_capturing &&
+	      QUIETLY(is_capturing((CUstream)(uintptr_t)stream, &status)) == CUDA_SUCCESS &&
+	      status != CU_STREAM_CAPTURE_STATUS_NONE;
+	errno = saved;
+	return yes;
 }
 
 /* --- device memory -------------------------------------------------------------------- */
 
-/* The raw clock's rate is not known here: a first guess of 1 ms in ticks is corrected each time. */
-static _Atomic uint64_t last_raw, last_ns, wait_raw;
+_Atomic uint64_t ts_memory_due;
+static _Atomic uint64_t last_raw, last_ns;      /* of the last checkpoint */
 
-void ts_memory_record(struct ts_ring *ring, uint8_t reason)
+static void take_memory(struct ts_ring *ring, uint8_t reason)
 {
 	__typeof__(&cuMemGetInfo_v2) get_info = OWN(cuMemGetInfo_v2);
 	struct ts_where where = ts_where();
 	struct ts_rec_device_memory *rec;
 	size_t free_bytes, total_bytes;
 
-	if (!get_info || where.device == TS_DEVICE_NONE || atomic_load(&captures))
+	if (!get_info || where.device == TS_DEVICE_NONE || atomic_load(&ts_captures))
 		return;
 	if (QUIETLY(get_info(&free_bytes, &total_bytes)) != CUDA_SUCCESS)
 		return;
@@ -240,46 +242,48 @@ void ts_memory_record(struct ts_ring *ring, uint8_t reason)
 	ts_commit(ring, 1);
 }
 
-static TS_COLD void memory_due(struct ts_ring *ring, uint64_t now, uint64_t seen)
+void ts_memory_record(struct ts_ring *ring, uint8_t reason)
 {
-	uint64_t interval = ts_env.memory_ms * 1000000u, ns, before;
+	int saved = errno;
+
+	take_memory(ring, reason);
+	errno = saved;
+}
+
+/* The raw clock's rate is not known here: the first guess, a tick for 4 ns, is far too early, and each time
+ * that it is too early the rate since the last checkpoint says when to come again. */
+void ts_memory_checkpoint(struct ts_ring *ring, uint64_t now)
+{
+	uint64_t interval = ts_env.memory_ms * 1000000u, ns, before, due = atomic_load(&ts_memory_due), rate;
 	struct timespec t;
 
 	if (!interval) {
-		atomic_store(&wait_raw, UINT64_MAX);
+		atomic_store(&ts_memory_due, UINT64_MAX);
 		return;
 	}
-	if (ts_where().device == TS_DEVICE_NONE)
+	if (now < due || ts_where().device == TS_DEVICE_NONE)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 	before = atomic_load(&last_ns);
+	rate = before && ns > before ? ((now - atomic_load(&last_raw)) << 8) / (ns - before) : 64;
+	rate = rate ? rate : 1;
 	if (before && ns - before < interval) {
-		uint64_t rate = ns > before ? ((now - seen) << 8) / (ns - before) : 256;
-
-		atomic_store(&wait_raw, (rate ? rate : 1) * interval >> 8);
+		atomic_store(&ts_memory_due, atomic_load(&last_raw) + (rate * interval >> 8));
 		return;
 	}
-	if (!atomic_compare_exchange_strong(&last_raw, &seen, now))
+	if (!atomic_compare_exchange_strong(&ts_memory_due, &due, now + (rate * interval >> 8)))
 		return;         /* another thread takes this one */
+	atomic_store(&last_raw, now);
 	atomic_store(&last_ns, ns);
-	if (!before)
-		atomic_store(&wait_raw, interval / 4);
 	ts_memory_record(ring, 0);
-}
-
-void ts_memory_check(struct ts_ring *ring, uint64_t now)
-{
-	uint64_t seen = atomic_load_explicit(&last_raw, memory_order_relaxed);
-
-	if (ts_unlikely(now - seen > atomic_load_explicit(&wait_raw, memory_order_relaxed) && now > seen))
-		memory_due(ring, now, seen);
 }
 
 void ts_context_child(void)
 {
-	mine.known = false;
-	atomic_store(&captures, 0);
+	ts_where_changed();
+	atomic_store(&ts_captures, 0);
+	atomic_store(&ts_memory_due, 0);
 	atomic_store(&last_raw, 0);
 	atomic_store(&last_ns, 0);
 }

@@ -1,14 +1,12 @@
 /* Memory events and calls: the halves of a hook around the real call. */
 #include "preload/hook.h"
 
-#include <errno.h>
-
 #include "core/record/device.h"
 #include "core/record/stack.h"
 #include "preload/context.h"
 #include "preload/map.h"
 
-static struct ts_rec head(const struct ts_hook *hook, enum ts_rec_kind kind, struct ts_where where)
+static inline struct ts_rec head(const struct ts_hook *hook, enum ts_rec_kind kind, int16_t device)
 {
 	return (struct ts_rec){
 		.kind = (uint8_t)kind,
@@ -16,7 +14,7 @@ static struct ts_rec head(const struct ts_hook *hook, enum ts_rec_kind kind, str
 		.route = hook->route,
 		.flags = hook->per_thread ? TS_F_PER_THREAD : 0,
 		.fn = hook->fn,
-		.device = where.device,
+		.device = device,
 		.span = ts_self.span ? ts_self.span : 1,
 	};
 }
@@ -28,13 +26,10 @@ static bool is_host(uint8_t kind)
 
 void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struct ts_hook_alloc *a)
 {
-	int saved = errno;
 	struct ts_where where = ts_where();
-	struct ts_rec h = head(hook, TS_REC_ALLOC, where);
+	struct ts_rec h = head(hook, TS_REC_ALLOC, is_host(a->kind) ? TS_DEVICE_NONE : where.device);
 	struct ts_rec_alloc *rec;
 
-	if (is_host(a->kind))
-		h.device = TS_DEVICE_NONE;
 	if (a->node || (a->ordered && ts_is_capturing(a->stream, hook->per_thread)))
 		h.flags |= TS_F_CAPTURED;
 	h.stack = ts_stack_take(hook->frame);
@@ -57,11 +52,10 @@ void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struc
 		ts_memory_record(ring, 1);
 	else
 		ts_memory_check(ring, h.t);
-	errno = saved;
 }
 
-static void put_free(struct ts_ring *ring, struct ts_rec h, uint8_t kind, uint64_t address,
-		     uint64_t stream, int error)
+static inline void put_free(struct ts_ring *ring, struct ts_rec h, uint8_t kind, uint64_t address,
+			    uint64_t stream, int error)
 {
 	struct ts_rec_free *rec = ts_reserve(ring, 1);
 
@@ -82,38 +76,30 @@ static void put_free(struct ts_ring *ring, struct ts_rec h, uint8_t kind, uint64
 void ts_hook_free(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
 		  bool ordered, uint64_t stream)
 {
-	int saved = errno;
 	struct ts_rec h;
 
-	if (address) {
-		h = head(hook, TS_REC_FREE, ts_where());
-		if (is_host(kind))
-			h.device = TS_DEVICE_NONE;
-		if (ordered && ts_is_capturing(stream, hook->per_thread))
-			h.flags |= TS_F_CAPTURED;
-		h.stack = ts_stack_take(hook->frame);
-		put_free(ring, h, kind, address, stream, 0);
-	}
-	errno = saved;
+	if (!address)
+		return;
+	h = head(hook, TS_REC_FREE, is_host(kind) ? TS_DEVICE_NONE : ts_where().device);
+	if (ordered && ts_is_capturing(stream, hook->per_thread))
+		h.flags |= TS_F_CAPTURED;
+	h.stack = ts_stack_take(hook->frame);
+	put_free(ring, h, kind, address, stream, 0);
 }
 
-void ts_hook_freed(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
-		   int error)
+void ts_hook_free_failed(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
+			 int error)
 {
-	int saved = errno;
 	struct ts_rec h;
 
-	if (ts_likely(!error))
-		return;
 	if (address) {
-		h = head(hook, TS_REC_FREE_FAILED, ts_where());
+		h = head(hook, TS_REC_FREE_FAILED, ts_where().device);
 		h.stack = ts_stack_take(hook->frame);
 		put_free(ring, h, kind, address, 0, error);
 	} else {
 		/* free(NULL) begins many programs; when it fails it says why nothing else works. */
 		ts_hook_call_end(ring, hook, ts_clock_now(), 0, 0, error);
 	}
-	errno = saved;
 }
 
 uint64_t ts_hook_call_begin(void)
@@ -125,10 +111,9 @@ uint64_t ts_hook_call_begin(void)
 void ts_hook_call_end(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin, uint64_t stream,
 		      uint64_t object, int error)
 {
-	int saved = errno;
 	uint64_t end = ts_clock_now();
 	struct ts_where where = ts_where();
-	struct ts_rec h = head(hook, TS_REC_CALL, where);
+	struct ts_rec h = head(hook, TS_REC_CALL, where.device);
 	struct ts_rec_call *rec;
 
 	h.t = begin;
@@ -149,27 +134,24 @@ void ts_hook_call_end(struct ts_ring *ring, const struct ts_hook *hook, uint64_t
 		ts_commit(ring, 1);
 	}
 	ts_memory_check(ring, end);
-	errno = saved;
 }
 
 void ts_hook_reset(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin, int device,
 		   unsigned context, uint64_t pool, int error)
 {
-	int saved = errno;
 	struct ts_rec_reset *rec;
 
 	ts_where_changed();
 	if (error) {
 		ts_hook_call_end(ring, hook, begin, 0, pool, error);
 	} else if ((rec = ts_reserve(ring, 1))) {
-		struct ts_rec h = head(hook, TS_REC_RESET, (struct ts_where){ (int16_t)device, 0 });
+		struct ts_rec h = head(hook, TS_REC_RESET, (int16_t)device);
 
 		/* The time before the call: what is allocated from now on is not meant. */
 		h.t = begin;
 		*rec = (struct ts_rec_reset){ .h = h, .context = context, .pool = pool };
 		ts_commit(ring, 1);
 	}
-	errno = saved;
 }
 
 uint64_t ts_sum(const size_t *sizes, size_t count)

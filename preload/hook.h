@@ -17,10 +17,10 @@ struct ts_hook {
 /* cudaMemcpyKind + 1, the copy_kind of a record. */
 enum ts_copy { TS_COPY_HTOD = 2, TS_COPY_DTOH = 3, TS_COPY_DTOD = 4, TS_COPY_DEFAULT = 5 };
 
-/* Outside the window: nothing but one load and the call. */
+/* Outside the window or without a session: nothing but one load and the call. */
 static inline bool ts_off(void)
 {
-	return ts_unlikely(atomic_load_explicit(&ts_recording, memory_order_relaxed) == TS_REC_OFF);
+	return ts_unlikely(atomic_load_explicit(&ts_recording, memory_order_relaxed) >= TS_REC_OFF);
 }
 
 struct ts_hook_alloc {
@@ -31,7 +31,8 @@ struct ts_hook_alloc {
 	uint64_t address, bytes, stream, pool;
 };
 
-/* All of these: on the thread's own ring, at depth 1, errno kept. */
+/* All of these: on the thread's own ring, at depth 1, errno kept (by what is cold in them: saving it here
+ * would cost a call each time). */
 
 /* After the real call of an allocation, failed or not. */
 void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struct ts_hook_alloc *a);
@@ -39,8 +40,27 @@ void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struc
 /* Around the real call of a free.  `ordered`: on `stream`. */
 void ts_hook_free(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
 		  bool ordered, uint64_t stream);
-void ts_hook_freed(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
-		   int error);
+TS_COLD void ts_hook_free_failed(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind,
+				 uint64_t address, int error);
+
+static inline void ts_hook_freed(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind,
+				 uint64_t address, int error)
+{
+	if (ts_unlikely(error))
+		ts_hook_free_failed(ring, hook, kind, address, error);
+}
+
+/* All zero.  By words of 16 bytes: compilers make a string instruction of it otherwise, which takes longer to
+ * start than this. */
+static inline void ts_hook_op_clear(struct ts_rec_op *op)
+{
+	typedef uint64_t words __attribute__((vector_size(16), may_alias, aligned(8)));
+	words *w = (words *)(void *)op;
+	const words zero = { 0, 0 };
+
+	_Static_assert(sizeof(*op) == 8 * sizeof(*w), "all of it");
+	w[0] = w[1] = w[2] = w[3] = w[4] = w[5] = w[6] = w[7] = zero;
+}
 
 /* Around a launch, copy, set or mapping.  begin fills the head of `op` (its own fields are filled by the
  * wrapper) and returns the event backend's token. */

@@ -14,59 +14,84 @@ static bool is_device_work(unsigned class)
 	       class == TS_CLASS_SET || class == TS_CLASS_GRAPH;
 }
 
+/* The event backend's mark before the work. */
+static TS_COLD void *before(const struct ts_hook *hook, const struct ts_rec_op *op)
+{
+	void *token = NULL;
+	int saved = errno;
+
+	if (is_device_work(ts_fn_facts[hook->fn].class))
+		token = ts_device_before(op->stream, hook->per_thread);
+	errno = saved;
+	return token;
+}
+
 void *ts_hook_op_begin(const struct ts_hook *hook, struct ts_rec_op *op)
 {
 	const struct ts_fn_facts *facts = &ts_fn_facts[hook->fn];
+	struct ts_thread *self = &ts_self;
 	void *token = NULL;
-	int saved;
 
-	op->h.kind = TS_REC_OP;
-	op->h.slots = 2;
-	op->h.route = hook->route;
-	op->h.flags = hook->per_thread ? TS_F_PER_THREAD : 0;
-	op->h.fn = hook->fn;
-	op->h.span = ts_self.span ? ts_self.span : 1;
-	ts_self.correlation[0] = ts_self.correlation[1] = 0;
+	op->h = (struct ts_rec){
+		.kind = TS_REC_OP,
+		.slots = 2,
+		.route = hook->route,
+		.flags = hook->per_thread ? TS_F_PER_THREAD : 0,
+		.fn = hook->fn,
+		.span = self->span ? self->span : 1,
+	};
+	self->correlation[0] = self->correlation[1] = 0;
 	if (facts->class == TS_CLASS_LAUNCH)
 		op->name = ts_name_of(op->handle, facts->lib == TS_LIB_DRV);
 	if (ts_is_capturing(op->stream, hook->per_thread))
 		op->h.flags |= TS_F_CAPTURED;
-	else if (ts_unlikely(ts_device_before != NULL) && is_device_work(facts->class)) {
-		saved = errno;
-		token = ts_device_before(op->stream, hook->per_thread);
-		errno = saved;
-	}
-	ts_self.outer = &op->h;
+	else if (ts_unlikely(ts_device_before != NULL))
+		token = before(hook, op);
+	self->outer = &op->h;
 	op->h.t = ts_clock_now();
 	return token;
+}
+
+static TS_COLD void after(void *token, struct ts_rec_op *op)
+{
+	int saved = errno;
+
+	if (ts_device_after)
+		ts_device_after(token, op);
+	errno = saved;
 }
 
 void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_rec_op *op, int error,
 		    void *token)
 {
-	int saved = errno;
-	struct ts_where where;
-	void *rec;
+	uint64_t end = ts_clock_now();
+	struct ts_where where = ts_where();
+	struct ts_rec_op *rec;
 
-	op->t_end = ts_clock_now();
 	ts_self.outer = NULL;
-	where = ts_where();
-	op->h.device = where.device;
-	op->context = where.context;
-	op->error = error;
-	op->correlation = ts_self.correlation[0];
-	op->correlation2 = ts_self.correlation[1];
 	if (ts_unlikely(error))
 		op->h.stack = ts_stack_take(hook->frame);
-	if (ts_unlikely(token != NULL) && ts_device_after)
-		ts_device_after(token, op);
+	if (ts_unlikely(token != NULL)) {
+		op->t_end = end;
+		op->error = error;
+		op->h.device = where.device;
+		op->context = where.context;
+		after(token, op);
+		ts_self.correlation[0] = op->correlation;
+	}
 	rec = ts_reserve(ring, 2);
 	if (rec) {
-		memcpy(rec, op, sizeof(*op));
+		/* What is only known now goes straight into the ring: a copy would wait for the stores. */
+		*rec = *op;
+		rec->t_end = end;
+		rec->h.device = where.device;
+		rec->context = where.context;
+		rec->error = error;
+		rec->correlation = ts_self.correlation[0];
+		rec->correlation2 = ts_self.correlation[1];
 		ts_commit(ring, 2);
 	}
-	ts_memory_check(ring, op->t_end);
-	errno = saved;
+	ts_memory_check(ring, end);
 }
 
 void ts_hook_op_nested(const struct ts_hook *hook, const struct ts_rec_op *op)

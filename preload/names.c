@@ -1,6 +1,8 @@
 /* Kernel names; see names.h. */
 #include "preload/names.h"
 
+#include <errno.h>
+
 #include "core/record/arena.h"
 #include "core/record/record.h"
 #include "preload/context.h"
@@ -50,24 +52,35 @@ void ts_name_handle_same(uint64_t handle, uint64_t other)
 		ts_map_put(&handles, handle, text);
 }
 
+/* The first launch of a kernel, and those of a kernel without a name.  `text`: what `handles` has. */
+static __attribute__((noinline)) uint32_t find_name(uint64_t handle, bool driver, uint64_t text)
+{
+	uint64_t name = ts_map_get(&stubs, handle);
+	int saved = errno;
+	const char *asked;
+	uint32_t found = 0;
+
+	if (name) {
+		found = keep(handle, (const char *)(uintptr_t)name);
+	} else if (driver && text != UNKNOWN) {
+		asked = ts_driver_kernel_name(handle);
+		if (asked)
+			found = keep(handle, asked);
+		else
+			ts_map_put(&handles, handle, UNKNOWN);
+	}
+	errno = saved;
+	return found;
+}
+
 uint32_t ts_name_of(uint64_t handle, bool driver)
 {
-	uint64_t text = handle ? ts_map_get(&handles, handle) : 0, name;
-	const char *asked;
+	uint64_t text;
 
-	if (ts_likely(text && text != UNKNOWN))
-		return (uint32_t)text;
 	if (!handle)
 		return 0;
-	if ((name = ts_map_get(&stubs, handle)))
-		return keep(handle, (const char *)(uintptr_t)name);
-	if (!driver || text == UNKNOWN)
-		return 0;
-	asked = ts_driver_kernel_name(handle);
-	if (asked)
-		return keep(handle, asked);
-	ts_map_put(&handles, handle, UNKNOWN);
-	return 0;
+	text = ts_map_get(&handles, handle);
+	return ts_likely(text && text != UNKNOWN) ? (uint32_t)text : find_name(handle, driver, text);
 }
 
 void ts_names_unloaded(void)

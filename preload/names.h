@@ -15,7 +15,7 @@ void ts_name_handle_of_stub(uint64_t handle, const void *stub);
 void ts_name_handle_same(uint64_t handle, uint64_t other);
 
 /* Arena text of the kernel's raw name, 0 unknown.  `driver`: the handle is the driver's, so the
- * driver may be asked.  Depth 1 or more. */
+ * driver may be asked.  Depth 1 or more.  Keeps errno. */
 uint32_t ts_name_of(uint64_t handle, bool driver);
 
 /* A module or library went: its handles may come again for other kernels. */

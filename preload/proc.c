@@ -2,6 +2,7 @@
 
 #include "core/record/record.h"
 #include "preload/cuda_api.h"
+#include "preload/elf.h"
 #include "preload/real.h"
 
 /* What the driver gives for a row's own name, version and flags: asked once. */
@@ -63,4 +64,14 @@ void ts_proc_wrap(void *real, enum ts_fn via, const char *symbol, void **pfn, in
 		ts_lost(TS_LOST_unknown_abi, 1);
 	else
 		*pfn = ts_hook_proc[fn];
+}
+
+void ts_proc_unloaded(void)
+{
+	for (unsigned fn = 1; fn < TS_FN_COUNT; fn++) {
+		void *pfn = atomic_load(&canonical[fn]);
+
+		if (pfn && !ts_address_loaded(pfn))
+			atomic_compare_exchange_strong(&canonical[fn], &pfn, NULL);
+	}
 }

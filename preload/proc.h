@@ -11,4 +11,7 @@
  * name in an unknown ABI. */
 void ts_proc_wrap(void *real, enum ts_fn via, const char *symbol, void **pfn, int version, uint64_t flags);
 
+/* Something was unmapped: what an unloaded driver gave is no longer what the driver gives. */
+void ts_proc_unloaded(void);
+
 #endif

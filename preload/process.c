@@ -12,6 +12,7 @@
 #include "preload/context.h"
 #include "preload/elf.h"
 #include "preload/names.h"
+#include "preload/proc.h"
 #include "preload/real.h"
 
 extern char **environ;
@@ -40,6 +41,8 @@ TS_EXPORT int dlclose(void *handle)
 	if (before != after) {
 		ts_stack_code_changed();
 		ts_real_unloaded();
+		ts_context_unloaded();
+		ts_proc_unloaded();
 		ts_names_code_gone();
 	}
 	return result;

@@ -10,6 +10,7 @@
 #ifndef TSTRACE_PRELOAD_WRAP_H
 #define TSTRACE_PRELOAD_WRAP_H
 
+#include "core/record/device.h"
 #include "preload/context.h"
 #include "preload/cuda_api.h"
 #include "preload/hook.h"
@@ -68,17 +69,26 @@ static inline uint64_t ts_format_bytes(CUarray_format format)
 	}
 }
 
+/* Outside the window too: these keep what events after it need (a pointer that cuGetProcAddress gave out
+ * then is used ever after), and write no event there. */
+static inline bool ts_keeps(enum ts_class class)
+{
+	return (class >= TS_CLASS_VMM_RETAIN && class <= TS_CLASS_RESET_POOL) ||
+	       (class >= TS_CLASS_CAPTURE_BEGIN && class <= TS_CLASS_PROC);
+}
+
 /* --- wrappers -------------------------------------------------------------------- */
 
 #define TS_BODY(lib, symbol, type, pt, route_, find, args, class, ...)                             \
-	const struct ts_hook hook_ = { TS_FN_##symbol, route_, pt, __builtin_frame_address(0) };    \
 	type *real_ = (type *)(find);                                                              \
 	struct ts_ring *ring_;                                                                     \
 	TS_RET_##lib r_;                                                                           \
 	if (ts_unlikely(!real_))                                                                   \
 		return TS_MISSING_##lib;                                                           \
-	if (ts_off())                                                                              \
+	if (ts_off() && !ts_keeps(TS_CLASS_##class))                                               \
 		return real_ args;                                                                 \
+	/* From here on only, so that the return above can be a jump. */                           \
+	const struct ts_hook hook_ = { TS_FN_##symbol, route_, pt, __builtin_frame_address(0) };    \
 	ring_ = ts_enter();                                                                        \
 	TS_DO_##class(args, ##__VA_ARGS__)                                                         \
 	(void)hook_, (void)ring_;                                                                  \
@@ -129,6 +139,16 @@ typedef cudaError_t ts_words(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr
 #define TS_RT_WORDS_S(name, suffix, class, ...)                                                    \
 	TS_RT_WORDS(name, class, ##__VA_ARGS__)                                                    \
 	TS_WRAP_RT(name##suffix, ts_words, 1, TS_WORDS, (a, b, c, d, e), class, ##__VA_ARGS__)
+/* More than the six registers: a caller that passes less has something else in the last word, which is handed
+ * on unread. */
+#define TS_WORDS9                                                                                  \
+	(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, \
+	 uintptr_t h, uintptr_t i)
+typedef cudaError_t ts_words9 TS_WORDS9;
+#define TS_RT_WORDS9_S(name, suffix, class, ...)                                                   \
+	TS_WRAP_RT(name, ts_words9, 0, TS_WORDS9, (a, b, c, d, e, f, g, h, i), class, ##__VA_ARGS__) \
+	TS_WRAP_RT(name##suffix, ts_words9, 1, TS_WORDS9, (a, b, c, d, e, f, g, h, i), class,       \
+		   ##__VA_ARGS__)
 #define TS_SPECIAL(name)
 #define TS_DRV(symbol, base, version, params, args, class, ...)                                    \
 	TS_WRAP_DRV(symbol, __typeof__(symbol), 0, params, args, class, ##__VA_ARGS__)
@@ -191,16 +211,18 @@ typedef cudaError_t ts_words(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr
 	if (TS_AT(out))                                                                            \
 		ts_vmm_retained(TS_AT(out));
 #define TS_DO_VMM_RELEASE(args, handle)                                                            \
-	if (ring_ && ts_vmm_release_is_last(TS_U64(handle))) {                                     \
+	if (ts_vmm_release_is_last(TS_U64(handle))) {                                              \
 		TS_FREED(args, VMM, handle, false, 0)                                              \
 	} else {                                                                                   \
 		TS_DO_CALL(args, 0, handle)                                                        \
 	}
 
 #define TS_RESET(args, device_, context_, pool_, all_)                                             \
-	uint64_t begin_ = ts_hook_call_begin();                                                    \
+	uint64_t begin_ = ring_ ? ts_hook_call_begin() : 0;                                        \
 	const int where_ = (device_);                                                              \
 	const unsigned which_ = (context_);                                                        \
+	if (ring_ && ts_device_context_ends && !TS_U64(pool_))                                     \
+		ts_device_context_ends(where_);                                                    \
 	r_ = real_ args;                                                                           \
 	if (ring_ && (all_))                                                                       \
 		ts_hook_reset(ring_, &hook_, begin_, where_, which_, TS_U64(pool_), (int)r_);       \
@@ -214,7 +236,9 @@ typedef cudaError_t ts_words(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr
 
 #define TS_OPERATED(args, ...)                                                                     \
 	if (ring_ || ts_self.outer) {                                                              \
-		struct ts_rec_op op_ = { __VA_ARGS__ };                                            \
+		struct ts_rec_op op_;                                                              \
+		ts_hook_op_clear(&op_);                                                            \
+		__VA_ARGS__;                                                                       \
 		if (ring_) {                                                                       \
 			void *token_ = ts_hook_op_begin(&hook_, &op_);                             \
 			r_ = real_ args;                                                           \
@@ -227,25 +251,31 @@ typedef cudaError_t ts_words(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr
 		r_ = real_ args;                                                                   \
 	}
 #define TS_DO_LAUNCH(args, kernel_, stream_, gx, gy, gz, bx, by, bz, shared_)                      \
-	TS_OPERATED(args, .handle = TS_U64(kernel_), .stream = TS_U64(stream_),                    \
-		    .grid = { (uint32_t)(gx), (uint32_t)(gy), (uint32_t)(gz) },                    \
-		    .block = { (uint32_t)(bx), (uint32_t)(by), (uint32_t)(bz) },                   \
-		    .shared_bytes = (uint32_t)(shared_))
-#define TS_DO_HOST_FUNC(args, stream_) TS_OPERATED(args, .stream = TS_U64(stream_))
+	TS_OPERATED(args, op_.handle = TS_U64(kernel_), op_.stream = TS_U64(stream_),              \
+		    op_.grid[0] = (uint32_t)(gx), op_.grid[1] = (uint32_t)(gy),                    \
+		    op_.grid[2] = (uint32_t)(gz), op_.block[0] = (uint32_t)(bx),                   \
+		    op_.block[1] = (uint32_t)(by), op_.block[2] = (uint32_t)(bz),                  \
+		    op_.shared_bytes = (uint32_t)(shared_))
+#define TS_DO_HOST_FUNC(args, stream_) TS_OPERATED(args, op_.stream = TS_U64(stream_))
 #define TS_DO_GRAPH(args, exec_, stream_)                                                          \
-	TS_OPERATED(args, .dst = TS_U64(exec_), .handle = TS_U64(exec_), .stream = TS_U64(stream_))
+	TS_OPERATED(args, op_.dst = TS_U64(exec_), op_.handle = TS_U64(exec_),                     \
+		    op_.stream = TS_U64(stream_))
 /* destination, source, bytes, cudaMemcpyKind + 1, stream */
 #define TS_DO_COPY(args, dst_, src_, bytes_, kind_, stream_)                                       \
-	TS_OPERATED(args, .dst = TS_U64(dst_), .src = TS_U64(src_), .bytes = bytes_,               \
-		    .copy_kind = (uint8_t)(kind_), .stream = TS_U64(stream_))
+	TS_OPERATED(args, op_.dst = TS_U64(dst_), op_.src = TS_U64(src_), op_.bytes = bytes_,      \
+		    op_.copy_kind = (uint8_t)(kind_), op_.stream = TS_U64(stream_))
 #define TS_DO_COPY_BATCH(args, bytes_, count_, stream_)                                            \
-	TS_OPERATED(args, .bytes = bytes_, .count = (uint32_t)(count_), .copy_kind = TS_COPY_DEFAULT,  \
-		    .stream = TS_U64(stream_))
+	TS_OPERATED(args, op_.bytes = bytes_, op_.count = (uint32_t)(count_),                      \
+		    op_.copy_kind = TS_COPY_DEFAULT, op_.stream = TS_U64(stream_))
+#define TS_DO_COPY_WORDS(args, bytes_, count_)                                                     \
+	TS_OPERATED(args, op_.bytes = bytes_, op_.count = (uint32_t)(count_),                      \
+		    op_.copy_kind = TS_COPY_DEFAULT)
 #define TS_DO_SET(args, dst_, bytes_, stream_)                                                     \
-	TS_OPERATED(args, .dst = TS_U64(dst_), .bytes = bytes_, .stream = TS_U64(stream_))
+	TS_OPERATED(args, op_.dst = TS_U64(dst_), op_.bytes = bytes_,                              \
+		    op_.stream = TS_U64(stream_))
 #define TS_DO_OP(args, dst_, src_, bytes_, stream_)                                                \
-	TS_OPERATED(args, .dst = TS_U64(dst_), .src = TS_U64(src_), .bytes = bytes_,               \
-		    .stream = TS_U64(stream_))
+	TS_OPERATED(args, op_.dst = TS_U64(dst_), op_.src = TS_U64(src_), op_.bytes = bytes_,      \
+		    op_.stream = TS_U64(stream_))
 
 #define TS_DO_CALL(args, stream_, object_)                                                         \
 	if (ring_) {                                                                               \

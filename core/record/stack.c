@@ -193,10 +193,9 @@ static uint32_t stack_id(struct ts_stack_cache *c, struct ts_walk *w, enum ts_wa
 
 /* ---- memos ---- */
 
-static inline struct ts_memo *memo_at(struct ts_stack_cache *c, uint64_t pc, uint64_t sp,
-				      uint64_t bp)
+static inline struct ts_memo *memo_at(struct ts_stack_cache *c, uint64_t pc, uint64_t sp)
 {
-	uint64_t hash = (pc ^ sp << 20 ^ bp << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (pc ^ sp << 20) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return (struct ts_memo *)(c->memos + ((hash >> 40) & c->memo_mask) * c->memo_bytes);
 }
@@ -212,7 +211,8 @@ TS_RAW_MEMORY static inline bool memo_holds(struct ts_memo *m, uint64_t pc, uint
 	const uint32_t *distance = memo_distances(m);
 	uint32_t i = 0, n = m->words;
 
-	if (!n || m->pc != pc || m->sp != sp || m->bp != bp)
+	/* Most code keeps anything in the register of the frame pointer, a loop's counter say. */
+	if (!n || m->pc != pc || m->sp != sp || (m->bp != bp && m->bp_used))
 		return false;
 	for (; i + 4 <= n; i += 4)
 		if ((ts_load(sp + distance[i]) ^ m->data[i]) |
@@ -235,6 +235,8 @@ TS_COLD static void memo_record(struct ts_stack_cache *c, struct ts_memo *m, str
 	enum ts_walk_end end;
 
 	m->words = 0;
+	m->bp = w->bp;
+	m->bp_used = false;
 	end = ts_walk_recording(c, w, &rec);
 	if (end == TS_WALK_UNSAFE || !w->lasting || !rec.capacity ||
 	    ts_mix(w->hash, end + 1) != hash) {
@@ -265,8 +267,12 @@ static __attribute__((noinline)) uint32_t take_by_walk(struct ts_stack_cache *c,
 	if (!id || !w.lasting || !w.own)
 		goto out;
 	/* Only a stack met twice in a row is worth a memo. */
-	if (m->pc != pc || m->sp != sp || m->bp != bp) {
+	if (m->pc != pc || m->sp != sp) {
 		*m = (struct ts_memo){.pc = pc, .sp = sp, .bp = bp, .hash = w.hash};
+	} else if (m->bp_used && m->bp != bp) {
+		m->bp = bp;
+		m->hash = w.hash;
+		m->words = 0;
 	} else if (m->hash != w.hash) {
 		m->hash = w.hash;
 	} else {
@@ -300,7 +306,7 @@ TS_RAW_MEMORY uint32_t ts_stack_take(void *frame)
 		if (!c)
 			return 0;
 	}
-	m = memo_at(c, pc, sp, bp);
+	m = memo_at(c, pc, sp);
 	if (ts_likely(memo_holds(m, pc, sp, bp)))
 		return m->id;
 	return take_by_walk(c, m, pc, sp, bp);

@@ -76,6 +76,8 @@ static void record_word(struct ts_recorder *r, uint64_t address)
 
 static inline void record_bp_use(struct ts_recorder *r)
 {
+	if (!r->bp_loaded)
+		r->memo->bp_used = true;
 	if (r->bp_from)
 		record_word(r, r->bp_from);
 	r->bp_from = 0;
@@ -108,8 +110,10 @@ TS_RAW_MEMORY static bool step_unusual(struct ts_stack_cache *c, struct ts_walk 
 		if (!walk_reads(w, at))
 			return false;
 		w->bp = ts_load(at);
-		if (rec)
+		if (rec) {
 			record_word(rec, at);
+			rec->bp_loaded = true;
+		}
 	}
 	if (rec)
 		record_word(rec, ip);
@@ -165,8 +169,10 @@ walk(struct ts_stack_cache *c, struct ts_walk *w, struct ts_recorder *rec)
 				if (ts_unlikely(!walk_reads(w, at)))
 					return TS_WALK_NO_INFO;
 				w->bp = ts_load(at);
-				if (rec)
+				if (rec) {
 					rec->bp_from = at;
+					rec->bp_loaded = true;
+				}
 			}
 			if (rec)
 				record_word(rec, cfa - 8);

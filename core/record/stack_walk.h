@@ -16,7 +16,8 @@ struct ts_memo {
 	uint64_t pc, sp, bp; /* where the walk began */
 	uint64_t hash;	     /* of the last stack seen from there */
 	uint32_t id;
-	uint32_t words;	 /* 0: not recorded */
+	uint16_t words;	 /* 0: not recorded */
+	bool bp_used;	 /* the walk used the frame pointer that it began with */
 	uint64_t data[]; /* words values, then words 32-bit distances from sp */
 };
 
@@ -61,6 +62,7 @@ struct ts_recorder {
 	struct ts_memo *memo;
 	uint32_t capacity;
 	uint64_t bp_from; /* address of the frame pointer's last load, 0: none unnoted */
+	bool bp_loaded;	  /* the frame pointer is no longer the one that the walk began with */
 };
 
 TS_RAW_MEMORY static inline uint64_t ts_load(uint64_t address)

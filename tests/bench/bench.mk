@@ -20,15 +20,19 @@ $B/obj/tests/bench/probe_stack.o: CFLAGS += -fno-optimize-sibling-calls
 
 $B/bench/%: $B/obj/tests/bench/%.o | $B/bench/libcudart.so.13
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) $< $(bench_lib) -ldl -o $@
+	$(Q)$(CC) $(LDBASE) $< $(bench_lib) -Wl,-rpath-link,$B/bench -ldl -o $@
 $B/bench/probe_event $B/bench/probe_stack $B/bench/probe_throw: bench_lib := $B/bench/libcudart.so.13
 
 $B/bench/libfloor.so: $B/obj/tests/bench/floor.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) $^ -ldl -o $@
-$B/bench/libcudart.so.13: $B/obj/tests/bench/fake_cudart.o tests/bench/fake_cudart.map
+$B/bench/libcudart.so.13: $B/obj/tests/bench/fake_cudart.o $B/bench/libcuda.so.1 tests/bench/fake_cudart.map
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) -Wl,--version-script=tests/bench/fake_cudart.map $< -o $@
+	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) -Wl,--version-script=tests/bench/fake_cudart.map $< \
+		-Wl,--no-as-needed $B/bench/libcuda.so.1 -o $@
+$B/bench/libcuda.so.1: $B/obj/tests/bench/fake_cuda.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) $^ -o $@
 $B/bench/libpeer_lttng.so: $B/obj/tests/bench/peer_lttng.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) $^ -llttng-ust -ldl -o $@
