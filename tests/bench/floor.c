@@ -55,7 +55,7 @@ static inline uint64_t ticks(void)
 #endif
 }
 
-static inline void put(uint64_t a, uint64_t b, uint64_t c)
+static inline __attribute__((always_inline)) void put(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t head = atomic_load_explicit(&ring.head, memory_order_relaxed);
 	struct record *record;
@@ -74,6 +74,15 @@ static inline void put(uint64_t a, uint64_t b, uint64_t c)
 EXPORT void floor_event(uint64_t a, uint64_t b, uint64_t c)
 {
 	put(a, b, c);
+}
+
+/* An event with a duration: a time stamp at each edge, one record. */
+EXPORT void floor_edges(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t begin = ticks();
+
+	(void)c;
+	put(a, b, begin);
 }
 
 /* Local scope: the program must not see libunwind's names (they slow its C++ exceptions down). */

@@ -21,7 +21,7 @@ cudaError_t bench_free(void *pointer);
 cudaError_t bench_launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared,
 			 cudaStream_t stream);
 
-static floor_event_fn floor_event, peer_event;
+static floor_event_fn floor_event, floor_edges, peer_event;
 static int threads = 1;
 static _Atomic int arrived;
 
@@ -41,6 +41,12 @@ static void run_floor(void)
 {
 	for (uint64_t i = 0; i < EVENTS; i++)
 		floor_event(i, 2, 3);
+}
+
+static void run_floor_edges(void)
+{
+	for (uint64_t i = 0; i < EVENTS; i++)
+		floor_edges(i, 2, 3);
 }
 
 static void run_peer(void)
@@ -126,6 +132,7 @@ static const struct what {
 	bool peer;
 } measured[] = {
 	{ "floor", NULL, run_floor, NULL, false },
+	{ "floor_edges", NULL, run_floor_edges, NULL, false },
 	{ "lttng", NULL, run_peer, NULL, true },
 	{ "free", allocate, run_free, run_plain_free, false },
 	{ "launch", NULL, run_launch, run_plain_launch, false },
@@ -187,7 +194,8 @@ int main(int argc, char **argv)
 		return 2;
 	threads = strcmp(argv[2], "two") ? 1 : 2;
 	*(void **)&floor_event = symbol(argv[1], "libfloor.so", "floor_event");
-	if (!floor_event)
+	*(void **)&floor_edges = symbol(argv[1], "libfloor.so", "floor_edges");
+	if (!floor_event || !floor_edges)
 		return 1;
 	if (threads == 1 && getenv("BENCH_LTTNG")) {
 		*(void **)&recording = symbol(argv[1], "libpeer_lttng.so", "peer_recording");
