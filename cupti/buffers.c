@@ -1,97 +1,186 @@
-/* Activity buffers: from a pool of our own, since the program's malloc may call us.  A buffer is CUPTI's from the
- * request until its completion, on whatever thread, and is never unmapped. */
+#include "cupti/buffers.h"
+
+#include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "core/record/record.h"
-#include "cupti/cupti.h"
-#include "cupti/library.h"
+#include "cupti/device.h"
 
-#define BUFFER_BYTES (256u << 10)
-#define HEADER_BYTES 64u
-#define MAX_BUFFERS 512u                /* 128 MiB: CUPTI is not emptied fast enough beyond that */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t queued, read;
+	struct cupti_buffer all[CUPTI_BUFFERS_MAX];
+	unsigned made;
+	unsigned waiting;               /* queued or being read */
+	struct cupti_buffer *free_first, *free_last;
+	struct cupti_buffer *queue_first, *queue_last;
+	bool refuse, closed;
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-struct buffer {
-	struct buffer *next;
-	_Atomic int given;              /* CUPTI has it; guards against a completion that comes twice */
-};
-_Static_assert(sizeof(struct buffer) <= HEADER_BYTES, "the header precedes the records");
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct buffer *pool;
-static unsigned made;
-static bool may_refuse;
-
-void cupti_buffers_may_refuse(bool may)
+static void append(struct cupti_buffer **first, struct cupti_buffer **last,
+		   struct cupti_buffer *buffer)
 {
-	may_refuse = may;
+	buffer->next = NULL;
+	if (*first)
+		(*last)->next = buffer;
+	else
+		*first = buffer;
+	*last = buffer;
 }
 
-static struct buffer *take(void)
+static struct cupti_buffer *pop(struct cupti_buffer **first)
 {
-	struct buffer *buffer;
-	bool make;
+	struct cupti_buffer *buffer = *first;
 
-	pthread_mutex_lock(&lock);
-	buffer = pool;
 	if (buffer)
-		pool = buffer->next;
-	make = !buffer && (made < MAX_BUFFERS || !may_refuse);
-	made += make;
-	pthread_mutex_unlock(&lock);
-	if (make) {
-		void *memory = mmap(NULL, HEADER_BYTES + BUFFER_BYTES, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		buffer = memory == MAP_FAILED ? NULL : memory;
-	}
+		*first = buffer->next;
 	return buffer;
 }
 
-static void give_back(struct buffer *buffer)
+/* Under the lock: mmap is a system call without callbacks. */
+static struct cupti_buffer *make_buffer(void)
 {
-	pthread_mutex_lock(&lock);
-	buffer->next = pool;
-	pool = buffer;
-	pthread_mutex_unlock(&lock);
+	struct cupti_buffer *buffer;
+	void *data;
+
+	if (pool.made == CUPTI_BUFFERS_MAX)
+		return NULL;
+	data = mmap(NULL, CUPTI_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (data == MAP_FAILED)
+		return NULL;
+	buffer = &pool.all[pool.made++];
+	buffer->data = data;
+	return buffer;
 }
 
-void CUPTIAPI cupti_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
+int cupti_buffers_init(bool refuse)
 {
-	struct buffer *taken = take();
+	struct cupti_buffer *buffer;
 
-	*max_records = 0;
-	*buffer = NULL;
-	*size = 0;
-	if (!taken) {
-		ts_lost(TS_LOST_device_buffers, 1);
-		return;
+	device_cond_init(&pool.queued);
+	device_cond_init(&pool.read);
+	pool.refuse = refuse;
+	buffer = make_buffer();
+	if (!buffer)
+		return -ENOMEM;
+	append(&pool.free_first, &pool.free_last, buffer);
+	return 0;
+}
+
+/* Every buffer is in use.  A CUPTI that cannot take NULL gets the room of the oldest unread one: its
+ * records are lost, the process lives. */
+static struct cupti_buffer *sacrifice(void)
+{
+	struct cupti_buffer *buffer = pool.refuse ? NULL : pop(&pool.queue_first);
+
+	if (buffer)
+		pool.waiting--;
+	return buffer;
+}
+
+uint8_t *cupti_buffers_lend(void)
+{
+	struct cupti_buffer *buffer;
+	bool lost = false;
+
+	pthread_mutex_lock(&pool.lock);
+	buffer = pop(&pool.free_first);
+	if (!buffer)
+		buffer = make_buffer();
+	if (!buffer) {
+		lost = true;
+		buffer = sacrifice();
 	}
-	atomic_store(&taken->given, 1);
-	*buffer = (uint8_t *)taken + HEADER_BYTES;
-	*size = BUFFER_BYTES;
+	if (buffer)
+		buffer->state = BUFFER_LENT;
+	pthread_mutex_unlock(&pool.lock);
+	if (lost)
+		ts_lost(TS_LOST_device_buffers, 1);
+	return buffer ? buffer->data : NULL;
 }
 
-void CUPTIAPI cupti_buffer_completed(CUcontext context, uint32_t stream, uint8_t *data, size_t size, size_t valid)
+static struct cupti_buffer *find(const uint8_t *data)
 {
-	struct buffer *buffer = data ? (struct buffer *)(void *)(data - HEADER_BYTES) : NULL;
-	CUpti_Activity *record = NULL;
-
-	(void)context;
-	(void)stream;
-	(void)size;
-	if (!buffer || !atomic_exchange(&buffer->given, 0))
-		return;
-	while (valid && cupti_api.cuptiActivityGetNextRecord(data, valid, &record) == CUPTI_SUCCESS)
-		cupti_decode(record);
-	give_back(buffer);
+	for (unsigned i = 0; i < pool.made; i++)
+		if (pool.all[i].data == data)
+			return &pool.all[i];
+	return NULL;
 }
 
-void cupti_buffers_child(void)
+bool cupti_buffers_return(uint8_t *data, size_t valid)
 {
-	/* CUPTI of the parent may have them all: they stay where they are. */
-	pthread_mutex_init(&lock, NULL);
-	pool = NULL;
-	made = 0;
+	struct cupti_buffer *buffer;
+	bool owned;
+
+	pthread_mutex_lock(&pool.lock);
+	buffer = find(data);
+	owned = buffer && buffer->state == BUFFER_LENT;
+	if (owned && valid && !pool.closed) {
+		buffer->valid = valid < CUPTI_BUFFER_BYTES ? valid : CUPTI_BUFFER_BYTES;
+		buffer->state = BUFFER_QUEUED;
+		append(&pool.queue_first, &pool.queue_last, buffer);
+		pool.waiting++;
+		pthread_cond_signal(&pool.queued);
+	} else if (owned) {
+		buffer->state = BUFFER_FREE;
+		append(&pool.free_first, &pool.free_last, buffer);
+	}
+	pthread_mutex_unlock(&pool.lock);
+	return owned;
+}
+
+struct cupti_buffer *cupti_buffers_take(void)
+{
+	struct cupti_buffer *buffer;
+
+	pthread_mutex_lock(&pool.lock);
+	while (!pool.queue_first && !pool.closed)
+		pthread_cond_wait(&pool.queued, &pool.lock);
+	buffer = pool.closed ? NULL : pop(&pool.queue_first);
+	if (buffer)
+		buffer->state = BUFFER_READING;
+	pthread_mutex_unlock(&pool.lock);
+	return buffer;
+}
+
+void cupti_buffers_done(struct cupti_buffer *buffer)
+{
+	pthread_mutex_lock(&pool.lock);
+	buffer->state = BUFFER_FREE;
+	append(&pool.free_first, &pool.free_last, buffer);
+	if (!--pool.waiting)
+		pthread_cond_broadcast(&pool.read);
+	pthread_mutex_unlock(&pool.lock);
+}
+
+bool cupti_buffers_wait_read(const struct timespec *deadline)
+{
+	bool read;
+
+	pthread_mutex_lock(&pool.lock);
+	while (pool.waiting &&
+	       pthread_cond_timedwait(&pool.read, &pool.lock, deadline) != ETIMEDOUT)
+		;
+	read = !pool.waiting;
+	pthread_mutex_unlock(&pool.lock);
+	return read;
+}
+
+unsigned cupti_buffers_waiting(void)
+{
+	unsigned waiting;
+
+	pthread_mutex_lock(&pool.lock);
+	waiting = pool.waiting;
+	pthread_mutex_unlock(&pool.lock);
+	return waiting;
+}
+
+void cupti_buffers_close(void)
+{
+	pthread_mutex_lock(&pool.lock);
+	pool.closed = true;
+	pthread_cond_broadcast(&pool.queued);
+	pthread_mutex_unlock(&pool.lock);
 }

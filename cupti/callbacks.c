@@ -12,6 +12,7 @@
 
 static void on_enter(const CUpti_CallbackData *data, bool is_runtime)
 {
+	*data->correlationData = 0;     /* CUPTI does not promise what lies there */
 	if (ts_self.depth) {
 		ts_device_correlate(ts_self.correlation, data->correlationId);
 		if (ts_self.unhooked && !is_runtime) {
@@ -23,6 +24,24 @@ static void on_enter(const CUpti_CallbackData *data, bool is_runtime)
 		ts_self.unhooked_inside = 0;
 		*data->correlationData = ts_clock_now();
 	}
+}
+
+/* A context's device, while the context is sure to live. */
+static void on_context(const CUpti_ResourceData *data)
+{
+	uint32_t context, device;
+
+	if (cupti_api.cuptiGetContextId && cupti_api.cuptiGetDeviceId &&
+	    cupti_api.cuptiGetContextId(data->context, &context) == CUPTI_SUCCESS &&
+	    cupti_api.cuptiGetDeviceId(data->context, &device) == CUPTI_SUCCESS)
+		cupti_context_device(context, device);
+}
+
+static bool is_managed_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+	return domain == CUPTI_CB_DOMAIN_RUNTIME_API ?
+		       id == CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000 :
+		       id == CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged;
 }
 
 static void on_exit_call(const CUpti_CallbackData *data)
@@ -56,16 +75,25 @@ static void on_exit_call(const CUpti_CallbackData *data)
 void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
 	(void)user;
+	if (cupti_off)
+		return;
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-		if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+		if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+			on_context(data);
+		else if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
 			cupti_context_ends();
 	} else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		const CUpti_CallbackData *call = data;
 
-		if (call->callbackSite == CUPTI_API_ENTER)
+		/* Allocations are the hooks' affair; these two only tell that the memory is there. */
+		if (is_managed_allocation(domain, id)) {
+			if (call->callbackSite == CUPTI_API_EXIT)
+				cupti_managed_used();
+		} else if (call->callbackSite == CUPTI_API_ENTER) {
 			on_enter(call, domain == CUPTI_CB_DOMAIN_RUNTIME_API);
-		else
+		} else {
 			on_exit_call(call);
+		}
 	}
 }
 
@@ -76,12 +104,14 @@ static const struct {
 #define TS_CALLBACK(domain, name) { CUPTI_CB_DOMAIN_##domain##_API, CUPTI_##domain##_TRACE_CBID_##name },
 #include "cupti/callbacks.def"
 #undef TS_CALLBACK
+	{ CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000 },
+	{ CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged },
+	{ CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED },
+	{ CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING },
 };
 
 void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, bool on)
 {
 	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++)
 		cupti_api.cuptiEnableCallback(on, subscriber, rows[i].domain, rows[i].id);
-	cupti_api.cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-				      CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }

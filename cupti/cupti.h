@@ -8,18 +8,17 @@
 #include "core/base.h"
 #include "core/record/events.h"
 
-/* buffers.c: called by CUPTI from any thread */
-void CUPTIAPI cupti_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records);
-void CUPTIAPI cupti_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
-				     size_t valid);
-/* Buffers may be refused (NULL) without CUPTI crashing: from 12.9 on. */
-void cupti_buffers_may_refuse(bool may);
-void cupti_buffers_child(void);
-
 /* records.c: one record; `forced`: a forced flush is under way, work without an end is unfinished. */
 void cupti_decode(const CUpti_Activity *record);
 extern _Atomic int cupti_forced;
-extern uint32_t cupti_clock_error_ns;
+
+/* How CUPTI's times become ours: added to each of them (0 when CUPTI took our clock), and the error that
+ * is then possible.  Written by start() and the flushing thread, read by the reading thread. */
+extern _Atomic int64_t cupti_clock_offset_ns;
+extern _Atomic uint32_t cupti_clock_error_ns;
+
+/* The device of a context, for records that name only the context; any thread. */
+void cupti_context_device(uint32_t context, uint32_t device);
 
 struct cupti_kind {
 	CUpti_ActivityKind kind;
@@ -28,7 +27,7 @@ struct cupti_kind {
 	uint8_t when;           /* enum cupti_when */
 	void (*decode)(const void *record, struct ts_rec_interval *interval);
 };
-enum cupti_when { CUPTI_NEEDED, CUPTI_WANTED, CUPTI_GRAPH_MODE };
+enum cupti_when { CUPTI_NEEDED, CUPTI_WANTED, CUPTI_GRAPH_MODE, CUPTI_MANAGED };
 extern const struct cupti_kind cupti_kinds[];
 extern const unsigned cupti_kind_count;
 
@@ -37,7 +36,9 @@ void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_Call
 /* Switch all callbacks of callbacks.def on or off. */
 void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, bool on);
 
-/* cupti.c: a context is about to go: bring its records in. */
-void cupti_context_ends(void);
+/* cupti.c */
+extern _Atomic bool cupti_off;          /* stopped, or the child of a fork: callbacks do nothing */
+void cupti_context_ends(void);          /* a context is about to go: bring its records in */
+void cupti_managed_used(void);          /* managed memory is in use, the driver initialised: count its copies */
 
 #endif

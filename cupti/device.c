@@ -11,6 +11,7 @@ enum mode { AUTO, CUPTI, EVENT, OFF };
 
 static char reason[640];
 static enum ts_backend running;
+static bool inherited;          /* a fork's child: the parent's CUDA and CUPTI are unusable here */
 
 static void start(void)
 {
@@ -21,6 +22,11 @@ static void start(void)
 	if (mode == OFF) {
 		ts_device_set_state(TS_BACKEND_OFF, "off", "TSTRACE_DEVICE=off");
 		device_describe_versions();
+		return;
+	}
+	if (inherited) {
+		ts_device_set_state(TS_BACKEND_OFF, "off",
+				    "the parent had begun to use the device before this process was forked");
 		return;
 	}
 	if (!device_driver_load()) {
@@ -78,10 +84,12 @@ static void pause_backend(bool paused)
 
 static void child(void)
 {
-	if (running == TS_BACKEND_CUPTI)
+	if (running == TS_BACKEND_CUPTI) {
 		cupti_child();
-	else if (running == TS_BACKEND_EVENT)
-		event_child();
+		inherited = true;
+	} else if (running == TS_BACKEND_EVENT) {
+		inherited |= !event_child();
+	}
 	running = TS_BACKEND_OFF;
 }
 

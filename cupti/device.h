@@ -44,7 +44,7 @@ struct timespec device_deadline(unsigned ms);
 
 /* --- intervals (thread.c) ---------------------------------------------------- */
 
-/* Put an interval into the ring of the calling thread, one of ours; also while the capture window is
+/* Put an interval into the ring of the calling thread, one of ours at depth 0; also while the capture window is
  * closed, since work of the window may end after it.  Counts what finds no room. */
 void device_emit(const struct ts_rec_interval *interval);
 

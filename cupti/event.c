@@ -1,154 +1,197 @@
 /* The fallback: CUDA events before and after each piece of work, on its own stream, by the real driver's
- * functions.  The program is never synchronised: events are read when they have passed.
- *
- * A context has a base event whose time on the session's clock is known within a bound; work is placed by its
- * distance from the base.  The distance is a float of milliseconds, so the base moves on before that gets
- * coarse. */
+ * functions.  The program is never synchronised: a thread of ours reads the events when they have passed.
+ * The hooks do not come here during a capture: an event would become a part of the program's graph. */
+#include "cupti/event.h"
+
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include "core/env.h"
 #include "core/record/device.h"
 #include "cupti/device.h"
 
-#define MAX_CONTEXTS 64
-#define MAX_PENDING 65536u              /* pieces of work whose events were not read yet */
-#define REBASE_MS 500.0f                /* a float of 500 ms is good to 30 ns */
-#define ANCHOR_NS 2000000               /* longest wait for the first base event */
+#define PENDING_MAX 65536u      /* pieces of work not yet read; the driver has room for that many events */
+#define CHUNK 64                /* works made at once, so that a system call is rare */
 
-struct work {
-	struct work *next;
-	struct context *context;
-	CUevent begin, end;
-	uint32_t correlation, name, span;
-	int16_t device;
-	uint8_t activity, copy_kind;
-	uint64_t bytes, stream;
-};
-
-struct context {
-	CUcontext handle;
-	CUevent base;
-	uint64_t base_ns;
-	uint32_t error_ns;              /* the base is within this */
-	struct work *first, **last;     /* in order of submission */
-	bool gone;
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct context contexts[MAX_CONTEXTS];
-static unsigned context_count;
-static struct work *unused;
-static unsigned pending;
 static uint32_t last_correlation;
-static bool paused_now;
+static unsigned contexts_seen;
+static _Atomic bool paused_now;
 
-static uint64_t now_ns(void)
+/* Making events and streams, and what is asked of them, must not break a capture that this thread has
+ * under way on another stream. */
+static CUstreamCaptureMode relax(void)
 {
-	return ts_clock_to_ns(ts_clock_now());
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	if (device_driver.capture_mode && device_driver.capture_mode(&mode) != CUDA_SUCCESS)
+		mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+	return mode;
 }
 
-/* Record the base on a stream of its own, which is idle, and see when it has passed. */
-static bool anchor(struct context *context)
+static void unrelax(CUstreamCaptureMode mode)
 {
-	uint64_t before, after;
-	CUstream stream;
-
-	if (device_driver.event_create(&context->base, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
-		return false;
-	if (device_driver.stream_create(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
-		return false;
-	before = now_ns();
-	if (device_driver.event_record(context->base, stream) != CUDA_SUCCESS)
-		return false;
-	do {
-		after = now_ns();
-		if (device_driver.event_query(context->base) == CUDA_SUCCESS)
-			break;
-	} while (after - before < ANCHOR_NS);
-	context->base_ns = before + (after - before) / 2;
-	context->error_ns = (uint32_t)(after - before) / 2 + 1;
-	return true;
+	if (device_driver.capture_mode)
+		device_driver.capture_mode(&mode);
 }
 
-static struct context *current(void)
+/* --- contexts ------------------------------------------------------------------- */
+
+/* The entry of a context, under event_lock. */
+static struct event_context *find(CUcontext handle)
 {
+	for (unsigned i = 0; i < EVENT_CONTEXTS; i++)
+		if (event_contexts[i].handle == handle)
+			return &event_contexts[i];
+	return NULL;
+}
+
+/* A context's first work: a place on the clock, before it is seen by our thread. */
+static struct event_context *adopt(CUcontext handle)
+{
+	struct event_context *context;
+	CUdevice device = -1;
+
+	pthread_mutex_lock(&event_driver_lock);
+	pthread_mutex_lock(&event_lock);
+	context = find(handle);
+	if (!context && (context = find(NULL))) {
+		context->number = ++contexts_seen;
+		context->unused = context->first = NULL;
+		context->ending = false;
+		context->last = &context->first;
+		context->stream = NULL;
+		context->base_count = 0;
+		for (unsigned i = 0; i < EVENT_BASES; i++)
+			context->bases[i] = (struct event_base){ 0 };
+		pthread_mutex_unlock(&event_lock);
+		if (device_driver.context_device && device_driver.context_device(&device) != CUDA_SUCCESS)
+			device = -1;
+		context->device = (int16_t)device;
+		event_anchor(context);          /* if it fails, our thread tries again */
+		pthread_mutex_lock(&event_lock);
+		context->handle = handle;
+	}
+	pthread_mutex_unlock(&event_lock);
+	pthread_mutex_unlock(&event_driver_lock);
+	return context;
+}
+
+static struct event_context *current(void)
+{
+	struct event_context *context;
+	CUstreamCaptureMode mode;
 	CUcontext handle = NULL;
-	struct context *context;
 
 	if (device_driver.context_current(&handle) != CUDA_SUCCESS || !handle)
 		return NULL;
-	for (unsigned i = 0; i < context_count; i++)
-		if (contexts[i].handle == handle)
-			return contexts[i].gone ? NULL : &contexts[i];
-	if (context_count == MAX_CONTEXTS)
-		return NULL;
-	context = &contexts[context_count];
-	*context = (struct context){ .handle = handle, .last = &context->first };
-	context_count++;
-	if (!anchor(context))
-		context->gone = true;
-	return context->gone ? NULL : context;
+	pthread_mutex_lock(&event_lock);
+	context = find(handle);
+	pthread_mutex_unlock(&event_lock);
+	if (context)
+		return context;
+	mode = relax();
+	context = adopt(handle);
+	unrelax(mode);
+	return context;
 }
 
-static struct work *take(struct context *context)
-{
-	struct work *work = unused;
+/* --- work ----------------------------------------------------------------------- */
 
-	if (work && work->context == context) {
-		unused = work->next;
-		return work;
+static bool make_events(struct event_work *work)
+{
+	if (device_driver.event_create(&work->begin, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+		return false;
+	if (device_driver.event_create(&work->end, CU_EVENT_DEFAULT) == CUDA_SUCCESS)
+		return true;
+	if (device_driver.event_destroy)
+		device_driver.event_destroy(work->begin);
+	return false;
+}
+
+/* More works for a context; the first is for the caller.  Never freed: events are used again. */
+static struct event_work *make_works(struct event_context *context)
+{
+	struct event_work *works = mmap(NULL, CHUNK * sizeof(*works), PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CUstreamCaptureMode mode;
+	unsigned made = 0;
+
+	if (works == MAP_FAILED)
+		return NULL;
+	mode = relax();
+	while (made < CHUNK && make_events(&works[made]))
+		made++;
+	unrelax(mode);
+	pthread_mutex_lock(&event_lock);
+	for (unsigned i = 1; i < made; i++) {
+		works[i].next = context->unused;
+		context->unused = &works[i];
 	}
-	if (pending >= MAX_PENDING)
-		return NULL;
-	work = mmap(NULL, sizeof(*work), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (work == MAP_FAILED)
-		return NULL;
-	if (device_driver.event_create(&work->begin, CU_EVENT_DEFAULT) != CUDA_SUCCESS ||
-	    device_driver.event_create(&work->end, CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
-		munmap(work, sizeof(*work));
-		return NULL;
+	pthread_mutex_unlock(&event_lock);
+	return made ? works : NULL;
+}
+
+static struct event_work *take(struct event_context *context)
+{
+	struct event_work *work;
+	uint32_t generation;
+
+	pthread_mutex_lock(&event_lock);
+	generation = context->generation;
+	work = context->unused;
+	if (work)
+		context->unused = work->next;
+	pthread_mutex_unlock(&event_lock);
+	if (!work && event_pending < PENDING_MAX)
+		work = make_works(context);
+	if (work) {
+		work->context = context;
+		work->generation = generation;
 	}
-	work->context = context;
 	return work;
 }
 
-static void put_back(struct work *work)
+/* Under event_lock.  Events of a context that ended meanwhile went with it. */
+static void put_back(struct event_work *work)
 {
-	work->next = unused;
-	unused = work;
+	if (work->generation != work->context->generation)
+		return;
+	work->next = work->context->unused;
+	work->context->unused = work;
 }
 
-/* The stream of a per-thread default form is another one than the same argument's legacy meaning. */
-static CUstream stream_of(uint64_t stream, bool per_thread)
+/* A number for the trace.  The handle of a destroyed stream is given out again, its id is not. */
+static uint32_t stream_number(CUstream stream)
 {
-	return stream || !per_thread ? (CUstream)(uintptr_t)stream : CU_STREAM_PER_THREAD;
+	unsigned long long id;
+
+	if (device_driver.stream_id && device_driver.stream_id(stream, &id) == CUDA_SUCCESS)
+		return (uint32_t)id;
+	return (uint32_t)(uintptr_t)stream;
 }
 
 static void *before(uint64_t stream, bool per_thread)
 {
-	struct context *context;
-	struct work *work = NULL;
+	struct event_context *context;
+	struct event_work *work;
 
 	if (paused_now)
 		return NULL;
-	pthread_mutex_lock(&lock);
 	context = current();
-	if (context)
-		work = take(context);
-	if (!work)
-		ts_lost(TS_LOST_device_dropped, 1);
-	pthread_mutex_unlock(&lock);
-	if (!work)
+	work = context ? take(context) : NULL;
+	if (!work) {
+		/* No context yet (the call will make it), or no room for another event. */
+		ts_lost(TS_LOST_device_untimed, 1);
 		return NULL;
-	work->stream = stream_of(stream, per_thread) == CU_STREAM_PER_THREAD ? 2 : stream;
-	if (device_driver.event_record(work->begin, stream_of(stream, per_thread)) == CUDA_SUCCESS)
+	}
+	work->stream = stream || !per_thread ? (CUstream)(uintptr_t)stream : CU_STREAM_PER_THREAD;
+	if (device_driver.event_record(work->begin, work->stream) == CUDA_SUCCESS)
 		return work;
-	pthread_mutex_lock(&lock);
+	/* A stream of another context, for one. */
+	ts_lost(TS_LOST_device_untimed, 1);
+	pthread_mutex_lock(&event_lock);
 	put_back(work);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&event_lock);
 	return NULL;
 }
 
@@ -161,150 +204,81 @@ static uint8_t activity_of(const struct ts_rec_op *op)
 	return op->handle ? TS_ACT_GRAPH : TS_ACT_MEMSET;
 }
 
+static void describe(struct event_work *work, const struct ts_rec_op *op)
+{
+	work->interval = (struct ts_rec_interval){
+		.h = { .kind = TS_REC_INTERVAL, .slots = 2, .span = op->h.span,
+		       .device = work->context->device >= 0 ? work->context->device : op->h.device },
+		.bytes = op->bytes,
+		.correlation = op->correlation,
+		.context = work->context->number,
+		.stream = stream_number(work->stream),
+		.name = op->name,
+		.activity = activity_of(op),
+		.backend = TS_BACKEND_EVENT,
+		/* cudaMemcpyKind + 1 becomes CUpti_ActivityMemcpyKind: 1 to the device, 2 from it, 8 within */
+		.copy_kind = op->copy_kind == 2 ? 1 : op->copy_kind == 3 ? 2 : op->copy_kind == 4 ? 8 : 0,
+		.launch_span = op->h.span,
+	};
+}
+
 static void after(void *token, struct ts_rec_op *op)
 {
-	struct work *work = token;
-	CUstream stream = stream_of(op->stream, op->h.flags & TS_F_PER_THREAD);
-	bool recorded = !op->error && device_driver.event_record(work->end, stream) == CUDA_SUCCESS;
+	struct event_work *work = token;
+	bool recorded = !op->error && device_driver.event_record(work->end, work->stream) == CUDA_SUCCESS;
 
-	pthread_mutex_lock(&lock);
-	if (!recorded) {
-		put_back(work);
-		pthread_mutex_unlock(&lock);
-		return;
+	if (!op->error && !recorded)
+		ts_lost(TS_LOST_device_untimed, 1);
+	if (recorded) {
+		op->correlation = __atomic_add_fetch(&last_correlation, 1, __ATOMIC_RELAXED);
+		describe(work, op);
 	}
-	work->correlation = op->correlation = ++last_correlation;
-	work->name = op->name;
-	work->span = op->h.span;
-	work->device = op->h.device;
-	work->activity = activity_of(op);
-	work->copy_kind = op->copy_kind;
-	work->bytes = op->bytes;
-	work->next = NULL;
-	*work->context->last = work;
-	work->context->last = &work->next;
-	pending++;
-	pthread_mutex_unlock(&lock);
-}
-
-static void emit(const struct work *work, float start_ms, float end_ms)
-{
-	const struct context *context = work->context;
-	struct ts_rec_interval interval = {
-		.h = { .kind = TS_REC_INTERVAL, .slots = 2, .device = work->device, .span = work->span },
-		.start_ns = context->base_ns + (int64_t)((double)start_ms * 1e6),
-		.end_ns = context->base_ns + (int64_t)((double)end_ms * 1e6),
-		.bytes = work->bytes,
-		.correlation = work->correlation,
-		.context = (uint32_t)(context - contexts) + 1,
-		.stream = (uint32_t)work->stream,
-		.name = work->name,
-		.clock_error_ns = context->error_ns,
-		.activity = work->activity,
-		.backend = TS_BACKEND_EVENT,
-		.launch_span = work->span,
-	};
-
-	device_emit(&interval);
-}
-
-static void emit_unfinished(const struct work *work)
-{
-	struct ts_rec_interval interval = {
-		.h = { .kind = TS_REC_INTERVAL, .slots = 2, .device = work->device, .span = work->span },
-		.bytes = work->bytes,
-		.correlation = work->correlation,
-		.stream = (uint32_t)work->stream,
-		.name = work->name,
-		.activity = work->activity,
-		.backend = TS_BACKEND_EVENT,
-		.untimed = 1,
-		.launch_span = work->span,
-	};
-
-	ts_lost(TS_LOST_device_unfinished, 1);
-	device_emit(&interval);
-}
-
-/* Read what has passed.  Work of different streams ends out of order: all of the list is asked, up to a number
- * that keeps a call short. */
-static void harvest(struct context *context, bool last)
-{
-	struct work **link = &context->first, *work;
-	float start = 0, end = 0;
-	unsigned asked = 0;
-
-	while ((work = *link) && (last || asked++ < 4096)) {
-		CUresult result = device_driver.event_query(work->end);
-
-		if (result == CUDA_ERROR_NOT_READY && !last) {
-			link = &work->next;
-			continue;
-		}
-		if (result == CUDA_SUCCESS &&
-		    device_driver.event_elapsed(&start, context->base, work->begin) == CUDA_SUCCESS &&
-		    device_driver.event_elapsed(&end, context->base, work->end) == CUDA_SUCCESS)
-			emit(work, start, end);
-		else
-			emit_unfinished(work);
-		*link = work->next;
-		if (!*link)
-			context->last = link;
-		pending--;
-		if (result == CUDA_SUCCESS && end > REBASE_MS) {
-			CUevent old = context->base;
-
-			context->base_ns += (int64_t)((double)end * 1e6);
-			context->base = work->end;
-			work->end = old;
-		}
+	pthread_mutex_lock(&event_lock);
+	if (recorded && work->generation == work->context->generation) {
+		work->next = NULL;
+		*work->context->last = work;
+		work->context->last = &work->next;
+		if (!event_pending++)
+			event_reader_wake();
+	} else {
 		put_back(work);
 	}
+	pthread_mutex_unlock(&event_lock);
 }
 
-static bool driver_is_complete(void)
-{
-	return device_driver.context_current && device_driver.context_push && device_driver.context_pop &&
-	       device_driver.stream_create && device_driver.event_create && device_driver.event_record &&
-	       device_driver.event_query && device_driver.event_elapsed;
-}
+/* --- the backend ------------------------------------------------------------------ */
 
 int event_start(char *why, size_t bytes)
 {
-	if (!driver_is_complete()) {
+	int error;
+
+	if (!device_driver.context_current || !device_driver.context_push || !device_driver.context_pop ||
+	    !device_driver.stream_create || !device_driver.event_create || !device_driver.event_record ||
+	    !device_driver.event_query || !device_driver.event_elapsed) {
 		snprintf(why, bytes, "the driver lacks functions for CUDA events");
 		return -ENOSYS;
 	}
+	error = event_reader_start();
+	if (error) {
+		snprintf(why, bytes, "no thread to read CUDA events");
+		return error;
+	}
 	ts_device_after = after;
+	ts_device_context_ends = event_reader_ends;
 	ts_device_before = before;
 	return 0;
 }
 
+/* Our thread reads by itself; only a wait is left to do. */
 void event_flush(unsigned timeout_ms, bool forced)
 {
-	uint32_t depth = ts_self.depth++;
-
-	(void)timeout_ms;
-	pthread_mutex_lock(&lock);
-	for (unsigned i = 0; i < context_count; i++) {
-		CUcontext popped;
-
-		if (contexts[i].gone || !contexts[i].first)
-			continue;
-		if (device_driver.context_push(contexts[i].handle) != CUDA_SUCCESS) {
-			contexts[i].gone = true;
-			continue;
-		}
-		harvest(&contexts[i], forced);
-		device_driver.context_pop(&popped);
-	}
-	pthread_mutex_unlock(&lock);
-	ts_self.depth = depth;
+	if (timeout_ms || forced)
+		event_reader_flush(timeout_ms, forced);
 }
 
 void event_stop(void)
 {
-	ts_device_before = NULL;
+	paused_now = true;
 }
 
 void event_pause(bool paused)
@@ -314,11 +288,13 @@ void event_pause(bool paused)
 
 bool event_child(void)
 {
-	bool was_unused = context_count == 0;
+	bool was_unused = !contexts_seen;
 
-	pthread_mutex_init(&lock, NULL);
-	context_count = 0;
-	unused = NULL;
-	pending = 0;
+	pthread_mutex_init(&event_lock, NULL);
+	pthread_mutex_init(&event_driver_lock, NULL);
+	for (unsigned i = 0; i < EVENT_CONTEXTS; i++)
+		event_contexts[i] = (struct event_context){ .generation = event_contexts[i].generation + 1 };
+	event_pending = 0;
+	contexts_seen = 0;
 	return was_unused;
 }

@@ -12,7 +12,26 @@
 #define NO_STREAM 0xffffffffu
 
 _Atomic int cupti_forced;
-uint32_t cupti_clock_error_ns;
+_Atomic int64_t cupti_clock_offset_ns;
+_Atomic uint32_t cupti_clock_error_ns;
+
+/* context id -> device + 1; ids are small and dense */
+static _Atomic uint16_t context_devices[256];
+
+void cupti_context_device(uint32_t context, uint32_t device)
+{
+	if (device < INT16_MAX)
+		atomic_store_explicit(&context_devices[context % TS_ARRAY_SIZE(context_devices)],
+				      (uint16_t)(device + 1), memory_order_relaxed);
+}
+
+static int16_t device_of(uint32_t context)
+{
+	uint16_t device = atomic_load_explicit(
+		&context_devices[context % TS_ARRAY_SIZE(context_devices)], memory_order_relaxed);
+
+	return device ? (int16_t)(device - 1) : 0;
+}
 
 static void decode_CONCURRENT_KERNEL(const CUpti_ActivityKernel9 *r, struct ts_rec_interval *i)
 {
@@ -25,6 +44,7 @@ static void decode_CONCURRENT_KERNEL(const CUpti_ActivityKernel9 *r, struct ts_r
 	i->graph = r->graphId;
 	i->graph_node = r->graphNodeId;
 	i->name = ts_arena_text(r->name);
+	cupti_context_device(r->contextId, r->deviceId);
 }
 
 static void decode_MEMCPY(const CUpti_ActivityMemcpy5 *r, struct ts_rec_interval *i)
@@ -75,7 +95,7 @@ static void decode_SYNCHRONIZATION(const CUpti_ActivitySynchronization *r, struc
 	i->context = r->contextId;
 	i->stream = r->streamId == NO_STREAM ? 0 : r->streamId;
 	i->correlation = r->correlationId;
-	i->h.device = 0;
+	i->h.device = device_of(r->contextId);
 }
 
 static void decode_UNIFIED_MEMORY_COUNTER(const CUpti_ActivityUnifiedMemoryCounter2 *r, struct ts_rec_interval *i)
@@ -85,6 +105,7 @@ static void decode_UNIFIED_MEMORY_COUNTER(const CUpti_ActivityUnifiedMemoryCount
 	i->h.device = (int16_t)(r->dstId < 1024 ? r->dstId : r->srcId < 1024 ? r->srcId : 0);
 	i->stream = r->streamId == NO_STREAM ? 0 : r->streamId;
 	i->bytes = r->value;
+	i->launch_span = 1;     /* the driver moves pages by itself: no call launched it */
 }
 
 static void decode_GRAPH_TRACE(const CUpti_ActivityGraphTrace *r, struct ts_rec_interval *i)
@@ -149,12 +170,25 @@ static void check_times(struct ts_rec_interval *i)
 	ts_lost(TS_LOST_device_untimed, 1);
 }
 
+/* Only when CUPTI did not take our clock; what is no time (0, 2^63) stays as it is. */
+static void convert(struct ts_rec_interval *i)
+{
+	int64_t offset = atomic_load_explicit(&cupti_clock_offset_ns, memory_order_relaxed);
+
+	if (!offset)
+		return;
+	if (i->start_ns && i->start_ns < INT64_MAX)
+		i->start_ns += (uint64_t)offset;
+	if (i->end_ns && i->end_ns < INT64_MAX)
+		i->end_ns += (uint64_t)offset;
+}
+
 void cupti_decode(const CUpti_Activity *record)
 {
 	struct ts_rec_interval interval = {
 		.h = { .kind = TS_REC_INTERVAL, .slots = 2, .route = TS_ROUTE_CUPTI, .span = 1 },
 		.backend = TS_BACKEND_CUPTI,
-		.clock_error_ns = cupti_clock_error_ns,
+		.clock_error_ns = atomic_load_explicit(&cupti_clock_error_ns, memory_order_relaxed),
 	};
 
 	for (unsigned k = 0; k < cupti_kind_count; k++) {
@@ -162,6 +196,7 @@ void cupti_decode(const CUpti_Activity *record)
 			continue;
 		interval.activity = cupti_kinds[k].activity;
 		cupti_kinds[k].decode(record, &interval);
+		convert(&interval);
 		if (interval.activity != TS_ACT_OVERHEAD)
 			check_times(&interval);
 		device_emit(&interval);

@@ -68,19 +68,17 @@ struct timespec device_deadline(unsigned ms)
 
 void device_emit(const struct ts_rec_interval *interval)
 {
-	uint32_t depth = ts_self.depth;
-	struct ts_ring *ring;
+	struct ts_ring *ring = ts_enter();
 	void *rec;
 
-	/* Inside a hook's real call, too (CUPTI may complete a buffer there): the hook does not touch the ring
-	 * meanwhile. */
-	ts_self.depth = 0;
-	ring = ts_enter();
-	rec = ring ? ts_reserve(ring, 2) : NULL;
-	if (rec) {
+	/* The window closed, its work ends later: still its own. */
+	if (!ring && ts_self.depth == 1 && ts_recording == TS_REC_OFF)
+		ring = ts_self.ring;
+	if (!ring) {
+		ts_lost(ts_recording == TS_REC_FINISHED ? TS_LOST_late : TS_LOST_no_ring, 1);
+	} else if ((rec = ts_reserve(ring, 2))) {
 		memcpy(rec, interval, sizeof(*interval));
 		ts_commit(ring, 2);
 	}
 	ts_leave();
-	ts_self.depth = depth;
 }

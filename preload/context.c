@@ -110,7 +110,8 @@ static unsigned number_context(CUcontext context)
 	for (unsigned i = 0; context && i < CONTEXTS; i++) {
 		CUcontext there = NULL;
 
-		if (atomic_compare_exchange_strong(&contexts[i], &there, context) || there == context)
+		if (atomic_compare_exchange_strong(&contexts[i], &there, context) ||
+		    there == context)
 			return i + 1;
 	}
 	return 0;
@@ -189,8 +190,10 @@ void ts_capture_ended(int error)
 {
 	int n = atomic_load(&ts_captures);
 
-	/* A capture that went wrong ends too; only "this stream is not capturing" changes nothing. */
-	if (error && (error < CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED || error > CUDA_ERROR_CAPTURED_EVENT))
+	/* A capture that went wrong ends too; only "this stream is not capturing" changes nothing.
+	 */
+	if (error &&
+	    (error < CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED || error > CUDA_ERROR_CAPTURED_EVENT))
 		return;
 	while (n > 0 && !atomic_compare_exchange_weak(&ts_captures, &n, n - 1))
 		;
@@ -250,11 +253,12 @@ void ts_memory_record(struct ts_ring *ring, uint8_t reason)
 	errno = saved;
 }
 
-/* The raw clock's rate is not known here: the first guess, a tick for 4 ns, is far too early, and each time
- * that it is too early the rate since the last checkpoint says when to come again. */
+/* The raw clock's rate is not known here: the first guess, a tick for 4 ns, is far too early, and
+ * each time that it is too early the rate since the last checkpoint says when to come again. */
 void ts_memory_checkpoint(struct ts_ring *ring, uint64_t now)
 {
-	uint64_t interval = ts_env.memory_ms * 1000000u, ns, before, due = atomic_load(&ts_memory_due), rate;
+	uint64_t interval = ts_env.memory_ms * 1000000u, ns, before,
+		 due = atomic_load(&ts_memory_due), rate;
 	struct timespec t;
 
 	if (!interval) {

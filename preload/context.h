@@ -38,8 +38,8 @@ static inline void ts_where_changed(void)
 /* Dense number of a context that ts_where has met, else 0. */
 unsigned ts_context_number(CUcontext context);
 
-/* Streams that are being captured: counted by the capture hooks, so that no query is made while there
- * is none. */
+/* Streams that are being captured: counted by the capture hooks, so that no query is made while
+ * there is none. */
 void ts_capture_begun(int error);
 void ts_capture_ended(int error);
 extern _Atomic int ts_captures;
@@ -60,7 +60,8 @@ uint64_t ts_allocation_bytes(uint64_t address);
 /* Raw name of a kernel by the driver's handle, NULL unknown. */
 const char *ts_driver_kernel_name(uint64_t handle);
 
-/* Device memory checkpoints: the next is due at this raw time.  Depth 1, own ring; both keep errno. */
+/* Device memory checkpoints: the next is due at this raw time.  Depth 1, own ring; both keep errno.
+ */
 extern _Atomic uint64_t ts_memory_due;
 TS_COLD void ts_memory_checkpoint(struct ts_ring *ring, uint64_t now);
 TS_COLD void ts_memory_record(struct ts_ring *ring, uint8_t reason);

@@ -27,7 +27,8 @@ static bool is_host(uint8_t kind)
 void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struct ts_hook_alloc *a)
 {
 	struct ts_where where = ts_where();
-	struct ts_rec h = head(hook, TS_REC_ALLOC, is_host(a->kind) ? TS_DEVICE_NONE : where.device);
+	struct ts_rec h =
+	    head(hook, TS_REC_ALLOC, is_host(a->kind) ? TS_DEVICE_NONE : where.device);
 	struct ts_rec_alloc *rec;
 
 	if (a->node || (a->ordered && ts_is_capturing(a->stream, hook->per_thread)))
@@ -87,8 +88,8 @@ void ts_hook_free(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind
 	put_free(ring, h, kind, address, stream, 0);
 }
 
-void ts_hook_free_failed(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
-			 int error)
+void ts_hook_free_failed(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind,
+			 uint64_t address, int error)
 {
 	struct ts_rec h;
 
@@ -108,8 +109,8 @@ uint64_t ts_hook_call_begin(void)
 	return ts_clock_now();
 }
 
-void ts_hook_call_end(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin, uint64_t stream,
-		      uint64_t object, int error)
+void ts_hook_call_end(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin,
+		      uint64_t stream, uint64_t object, int error)
 {
 	uint64_t end = ts_clock_now();
 	struct ts_where where = ts_where();

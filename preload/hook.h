@@ -1,5 +1,5 @@
-/* The halves of a hook around the real call.  The wrappers (wrap.h) are thin and many; what they do is
- * here, once. */
+/* The halves of a hook around the real call.  The wrappers (wrap.h) are thin and many; what they do
+ * is here, once. */
 #ifndef TSTRACE_PRELOAD_HOOK_H
 #define TSTRACE_PRELOAD_HOOK_H
 
@@ -31,8 +31,8 @@ struct ts_hook_alloc {
 	uint64_t address, bytes, stream, pool;
 };
 
-/* All of these: on the thread's own ring, at depth 1, errno kept (by what is cold in them: saving it here
- * would cost a call each time). */
+/* All of these: on the thread's own ring, at depth 1, errno kept (by what is cold in them: saving
+ * it here would cost a call each time). */
 
 /* After the real call of an allocation, failed or not. */
 void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struct ts_hook_alloc *a);
@@ -50,8 +50,8 @@ static inline void ts_hook_freed(struct ts_ring *ring, const struct ts_hook *hoo
 		ts_hook_free_failed(ring, hook, kind, address, error);
 }
 
-/* All zero.  By words of 16 bytes: compilers make a string instruction of it otherwise, which takes longer to
- * start than this. */
+/* All zero.  By words of 16 bytes: compilers make a string instruction of it otherwise, which takes
+ * longer to start than this. */
 static inline void ts_hook_op_clear(struct ts_rec_op *op)
 {
 	typedef uint64_t words __attribute__((vector_size(16), may_alias, aligned(8)));
@@ -62,22 +62,22 @@ static inline void ts_hook_op_clear(struct ts_rec_op *op)
 	w[0] = w[1] = w[2] = w[3] = w[4] = w[5] = w[6] = w[7] = zero;
 }
 
-/* Around a launch, copy, set or mapping.  begin fills the head of `op` (its own fields are filled by the
- * wrapper) and returns the event backend's token. */
+/* Around a launch, copy, set or mapping.  begin fills the head of `op` (its own fields are filled
+ * by the wrapper) and returns the event backend's token. */
 void *ts_hook_op_begin(const struct ts_hook *hook, struct ts_rec_op *op);
-void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_rec_op *op, int error,
-		    void *token);
+void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_rec_op *op,
+		    int error, void *token);
 
 /* Depth 2: the driver's call inside a runtime call tells what the outer one does not know. */
 void ts_hook_op_nested(const struct ts_hook *hook, const struct ts_rec_op *op);
 
 /* Any other call. */
 uint64_t ts_hook_call_begin(void);
-void ts_hook_call_end(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin, uint64_t stream,
-		      uint64_t object, int error);
+void ts_hook_call_end(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin,
+		      uint64_t stream, uint64_t object, int error);
 
-/* What ends many allocations.  `begin` before the real call; the record is written when it succeeded.
- * context: the driver's handle, 0 for the whole device. */
+/* What ends many allocations.  `begin` before the real call; the record is written when it
+ * succeeded. context: the driver's handle, 0 for the whole device. */
 void ts_hook_reset(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin, int device,
 		   unsigned context, uint64_t pool, int error);
 

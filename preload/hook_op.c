@@ -61,8 +61,8 @@ static TS_COLD void after(void *token, struct ts_rec_op *op)
 	errno = saved;
 }
 
-void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_rec_op *op, int error,
-		    void *token)
+void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_rec_op *op,
+		    int error, void *token)
 {
 	uint64_t end = ts_clock_now();
 	struct ts_where where = ts_where();
@@ -81,7 +81,8 @@ void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_
 	}
 	rec = ts_reserve(ring, 2);
 	if (rec) {
-		/* What is only known now goes straight into the ring: a copy would wait for the stores. */
+		/* What is only known now goes straight into the ring: a copy would wait for the
+		 * stores. */
 		*rec = *op;
 		rec->t_end = end;
 		rec->h.device = where.device;

@@ -52,7 +52,8 @@ void ts_name_handle_same(uint64_t handle, uint64_t other)
 		ts_map_put(&handles, handle, text);
 }
 
-/* The first launch of a kernel, and those of a kernel without a name.  `text`: what `handles` has. */
+/* The first launch of a kernel, and those of a kernel without a name.  `text`: what `handles` has.
+ */
 static __attribute__((noinline)) uint32_t find_name(uint64_t handle, bool driver, uint64_t text)
 {
 	uint64_t name = ts_map_get(&stubs, handle);
@@ -80,7 +81,8 @@ uint32_t ts_name_of(uint64_t handle, bool driver)
 	if (!handle)
 		return 0;
 	text = ts_map_get(&handles, handle);
-	return ts_likely(text && text != UNKNOWN) ? (uint32_t)text : find_name(handle, driver, text);
+	return ts_likely(text && text != UNKNOWN) ? (uint32_t)text
+						  : find_name(handle, driver, text);
 }
 
 void ts_names_unloaded(void)

@@ -15,7 +15,8 @@ static void *ask(void *real, enum ts_fn via, const char *symbol, int version, ui
 	CUresult result;
 
 	if (via == TS_FN_cuGetProcAddress_v2)
-		result = ((__typeof__(cuGetProcAddress_v2) *)real)(symbol, &pfn, version, flags, &status);
+		result = ((__typeof__(cuGetProcAddress_v2) *)real)(symbol, &pfn, version, flags,
+								   &status);
 	else
 		result = ((__typeof__(cuGetProcAddress) *)real)(symbol, &pfn, version, flags);
 	return result == CUDA_SUCCESS ? pfn : NULL;
@@ -35,7 +36,8 @@ static void *canonical_of(enum ts_fn fn, void *real, enum ts_fn via)
 	return pfn;
 }
 
-/* The newest row not newer than what was asked for; a per-thread one when such was wanted and exists. */
+/* The newest row not newer than what was asked for; a per-thread one when such was wanted and
+ * exists. */
 static enum ts_fn best_row(const char *symbol, int version, bool per_thread)
 {
 	enum ts_fn plain = TS_FN_none, special = TS_FN_none, fn = TS_FN_none;
@@ -51,7 +53,8 @@ static enum ts_fn best_row(const char *symbol, int version, bool per_thread)
 	return per_thread && special != TS_FN_none ? special : plain;
 }
 
-void ts_proc_wrap(void *real, enum ts_fn via, const char *symbol, void **pfn, int version, uint64_t flags)
+void ts_proc_wrap(void *real, enum ts_fn via, const char *symbol, void **pfn, int version,
+		  uint64_t flags)
 {
 	bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
 	enum ts_fn fn;
@@ -60,7 +63,8 @@ void ts_proc_wrap(void *real, enum ts_fn via, const char *symbol, void **pfn, in
 		return;
 	fn = best_row(symbol, version, per_thread);
 	/* Where there is no per-thread form the driver gives the plain one. */
-	if (fn == TS_FN_none || canonical_of(fn, real, via) != *pfn || !ts_real_hold(&ts_real_proc[fn], *pfn))
+	if (fn == TS_FN_none || canonical_of(fn, real, via) != *pfn ||
+	    !ts_real_hold(&ts_real_proc[fn], *pfn))
 		ts_lost(TS_LOST_unknown_abi, 1);
 	else
 		*pfn = ts_hook_proc[fn];

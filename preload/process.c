@@ -1,4 +1,5 @@
-/* Hooks into the process's life: what unmaps code, and what ends the program without its exit handlers. */
+/* Hooks into the process's life: what unmaps code, and what ends the program without its exit
+ * handlers. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@
 
 extern char **environ;
 
-/* The child of a vfork shares our memory but is another process: it must not end the parent's session. */
+/* The child of a vfork shares our memory but is another process: it must not end the parent's
+ * session. */
 static bool is_own_process(void)
 {
 	return ts_file && ts_file->pid == getpid();

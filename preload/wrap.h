@@ -1,10 +1,11 @@
 /* From a row of the tables to its wrappers.
  *
- * A row becomes three functions around one body: the exported symbol (the dynamic linker bound the caller
- * to it), the one that dlsym hands out and, for the driver, the one that cuGetProcAddress hands out.
- * They differ in where the real function is and in the route they note.  The C names have a prefix and the exported
- * one its real name by an asm label, so that the header's own declaration checks the types: a row whose
- * parameters are not those of the header does not compile.
+ * A row becomes three functions around one body: the exported symbol (the dynamic linker bound the
+ * caller to it), the one that dlsym hands out and, for the driver, the one that cuGetProcAddress
+ * hands out. They differ in where the real function is and in the route they note.  The C names
+ * have a prefix and the exported one its real name by an asm label, so that the header's own
+ * declaration checks the types: a row whose parameters are not those of the header does not
+ * compile.
  *
  * In captures, r_ is the result of the real call.  What a class does is its TS_DO_ macro below. */
 #ifndef TSTRACE_PRELOAD_WRAP_H
@@ -28,7 +29,8 @@
 #define TS_AT(p) (!r_ && (p) ? TS_U64(*(p)) : 0)
 #define TS_OF(p, field) ((p) ? (p)->field : 0)
 struct ts_old_launch;
-#define TS_PITCHED(pitch, width, height) ((uint64_t)(!r_ && (pitch) ? *(pitch) : (width)) * (height))
+#define TS_PITCHED(pitch, width, height)                                                           \
+	((uint64_t)(!r_ && (pitch) ? *(pitch) : (width)) * (height))
 #define TS_PITCHED3D(p, extent)                                                                    \
 	((uint64_t)(!r_ && (p) ? (p)->pitch : (extent).width) * (extent).height * (extent).depth)
 #define TS_EXTENT(p)                                                                               \
@@ -39,16 +41,18 @@ struct ts_old_launch;
 /* A descriptor was surely read by the library only when the call succeeded or ran out of memory. */
 #define TS_WAS_READ(p) ((p) && (!r_ || (int)r_ == 2))
 #define TS_ARRAY_RT(desc, width, height, depth)                                                    \
-	ts_array_bytes(TS_WAS_READ(desc) ? ((desc)->x + (desc)->y + (desc)->z + (desc)->w) / 8 : 1,   \
+	ts_array_bytes(TS_WAS_READ(desc) ? ((desc)->x + (desc)->y + (desc)->z + (desc)->w) / 8 :   \
+			1,                                                                         \
 		       width, height, depth)
 #define TS_ARRAY2D(desc)                                                                           \
-	(TS_WAS_READ(desc) ? ts_array_bytes(ts_format_bytes((desc)->Format) * (desc)->NumChannels,    \
+	(TS_WAS_READ(desc) ? ts_array_bytes(ts_format_bytes((desc)->Format) * (desc)->NumChannels, \
 					    (desc)->Width, (desc)->Height, 1) : 0)
 #define TS_ARRAY3D(desc)                                                                           \
-	(TS_WAS_READ(desc) ? ts_array_bytes(ts_format_bytes((desc)->Format) * (desc)->NumChannels,    \
+	(TS_WAS_READ(desc) ? ts_array_bytes(ts_format_bytes((desc)->Format) * (desc)->NumChannels, \
 					    (desc)->Width, (desc)->Height, (desc)->Depth) : 0)
 
-static inline uint64_t ts_array_bytes(uint64_t element, uint64_t width, uint64_t height, uint64_t depth)
+static inline uint64_t ts_array_bytes(uint64_t element, uint64_t width, uint64_t height,
+				      uint64_t depth)
 {
 	return element * width * (height ? height : 1) * (depth ? depth : 1);
 }
@@ -69,8 +73,8 @@ static inline uint64_t ts_format_bytes(CUarray_format format)
 	}
 }
 
-/* Outside the window too: these keep what events after it need (a pointer that cuGetProcAddress gave out
- * then is used ever after), and write no event there. */
+/* Outside the window too: these keep what events after it need (a pointer that cuGetProcAddress
+ * gave out then is used ever after), and write no event there. */
 static inline bool ts_keeps(enum ts_class class)
 {
 	return (class >= TS_CLASS_VMM_RETAIN && class <= TS_CLASS_RESET_POOL) ||
@@ -88,14 +92,14 @@ static inline bool ts_keeps(enum ts_class class)
 	if (ts_off() && !ts_keeps(TS_CLASS_##class))                                               \
 		return real_ args;                                                                 \
 	/* From here on only, so that the return above can be a jump. */                           \
-	const struct ts_hook hook_ = { TS_FN_##symbol, route_, pt, __builtin_frame_address(0) };    \
+	const struct ts_hook hook_ = { TS_FN_##symbol, route_, pt, __builtin_frame_address(0) };   \
 	ring_ = ts_enter();                                                                        \
 	TS_DO_##class(args, ##__VA_ARGS__)                                                         \
 	(void)hook_, (void)ring_;                                                                  \
 	ts_leave();                                                                                \
 	return r_;
 
-#define TS_WRAPPER(lib, symbol, name, label, type, pt, route, find, params, args, class, ...)       \
+#define TS_WRAPPER(lib, symbol, name, label, type, pt, route, find, params, args, class, ...)      \
 	extern type name label;                                                                    \
 	TS_RET_##lib name params                                                                   \
 	{                                                                                          \
@@ -103,7 +107,7 @@ static inline bool ts_keeps(enum ts_class class)
 	}
 
 #define TS_WRAP_SYMBOL(lib, symbol, type, pt, params, args, class, ...)                            \
-	TS_WRAPPER(lib, symbol, ts_sym_##symbol, __asm__(#symbol) TS_EXPORT, type, pt,              \
+	TS_WRAPPER(lib, symbol, ts_sym_##symbol, __asm__(#symbol) TS_EXPORT, type, pt,             \
 		   TS_ROUTE_SYMBOL, ts_real_bound(TS_FN_##symbol, __builtin_return_address(0)),    \
 		   params, args, class, ##__VA_ARGS__)
 #define TS_WRAP_DLSYM(lib, symbol, type, pt, params, args, class, ...)                             \
@@ -139,15 +143,17 @@ typedef cudaError_t ts_words(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr
 #define TS_RT_WORDS_S(name, suffix, class, ...)                                                    \
 	TS_RT_WORDS(name, class, ##__VA_ARGS__)                                                    \
 	TS_WRAP_RT(name##suffix, ts_words, 1, TS_WORDS, (a, b, c, d, e), class, ##__VA_ARGS__)
-/* More than the six registers: a caller that passes less has something else in the last word, which is handed
- * on unread. */
+/* More than the six registers: a caller that passes less has something else in the last word, which
+ * is handed on unread. */
 #define TS_WORDS9                                                                                  \
-	(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, \
+	(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f,             \
+			uintptr_t g,                                                               \
 	 uintptr_t h, uintptr_t i)
 typedef cudaError_t ts_words9 TS_WORDS9;
 #define TS_RT_WORDS9_S(name, suffix, class, ...)                                                   \
-	TS_WRAP_RT(name, ts_words9, 0, TS_WORDS9, (a, b, c, d, e, f, g, h, i), class, ##__VA_ARGS__) \
-	TS_WRAP_RT(name##suffix, ts_words9, 1, TS_WORDS9, (a, b, c, d, e, f, g, h, i), class,       \
+	TS_WRAP_RT(name, ts_words9, 0, TS_WORDS9, (a, b, c, d, e, f, g, h, i), class,              \
+			##__VA_ARGS__)                                                             \
+	TS_WRAP_RT(name##suffix, ts_words9, 1, TS_WORDS9, (a, b, c, d, e, f, g, h, i), class,      \
 		   ##__VA_ARGS__)
 #define TS_SPECIAL(name)
 #define TS_DRV(symbol, base, version, params, args, class, ...)                                    \
@@ -175,7 +181,8 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 		ts_hook_alloc(ring_, &hook_, &a_);                                                 \
 	}
 /* out-parameter of the address, bytes */
-#define TS_DO_ALLOC(args, kind, out, bytes) TS_ALLOCATED(args, kind, TS_AT(out), bytes, 0, 0, false, false)
+#define TS_DO_ALLOC(args, kind, out, bytes)                                                        \
+	TS_ALLOCATED(args, kind, TS_AT(out), bytes, 0, 0, false, false)
 /* address that the caller gave, bytes */
 #define TS_DO_ALLOC_AT(args, kind, address, bytes)                                                 \
 	TS_ALLOCATED(args, kind, TS_U64(address), bytes, 0, 0, false, false)
@@ -183,7 +190,8 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 	TS_ALLOCATED(args, kind, TS_AT(out), bytes, stream, pool, true, false)
 /* memory of another owner: bytes, or 0: the driver is asked */
 #define TS_DO_ALLOC_IMPORT(args, kind, out, bytes_)                                                \
-	TS_ALLOCATED(args, kind, TS_AT(out), (bytes_) ? (bytes_) : ts_allocation_bytes(TS_AT(out)), 0, 0,  \
+	TS_ALLOCATED(args, kind, TS_AT(out),                                                       \
+			(bytes_) ? (bytes_) : ts_allocation_bytes(TS_AT(out)), 0, 0,               \
 		     false, false)
 #define TS_DO_ALLOC_NODE(args, kind, address, bytes)                                               \
 	TS_ALLOCATED(args, kind, address, bytes, 0, 0, false, true)
@@ -198,7 +206,8 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 
 #define TS_FREED(args, kind_, address_, ordered_, stream_)                                         \
 	if (ring_)                                                                                 \
-		ts_hook_free(ring_, &hook_, TS_MEM_##kind_, TS_U64(address_), ordered_, TS_U64(stream_)); \
+		ts_hook_free(ring_, &hook_, TS_MEM_##kind_, TS_U64(address_), ordered_,            \
+				TS_U64(stream_));                                                  \
 	r_ = real_ args;                                                                           \
 	if (ring_)                                                                                 \
 		ts_hook_freed(ring_, &hook_, TS_MEM_##kind_, TS_U64(address_), (int)r_);
@@ -225,12 +234,13 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 		ts_device_context_ends(where_);                                                    \
 	r_ = real_ args;                                                                           \
 	if (ring_ && (all_))                                                                       \
-		ts_hook_reset(ring_, &hook_, begin_, where_, which_, TS_U64(pool_), (int)r_);       \
+		ts_hook_reset(ring_, &hook_, begin_, where_, which_, TS_U64(pool_), (int)r_);      \
 	else if (ring_)                                                                            \
-		ts_hook_call_end(ring_, &hook_, begin_, 0, TS_U64(pool_), (int)r_);                 \
+		ts_hook_call_end(ring_, &hook_, begin_, 0, TS_U64(pool_), (int)r_);                \
 	ts_where_changed();
 #define TS_DO_RESET_DEVICE(args) TS_RESET(args, ts_where().device, 0, 0, true)
-#define TS_DO_RESET_PRIMARY(args, dev) TS_RESET(args, (int)(dev), 0, 0, r_ || !ts_primary_is_active((int)(dev)))
+#define TS_DO_RESET_PRIMARY(args, dev)                                                             \
+	TS_RESET(args, (int)(dev), 0, 0, r_ || !ts_primary_is_active((int)(dev)))
 #define TS_DO_RESET_CONTEXT(args, ctx) TS_RESET(args, -1, ts_context_number(ctx), 0, r_ || which_)
 #define TS_DO_RESET_POOL(args, pool) TS_RESET(args, -1, 0, pool, true)
 
@@ -281,7 +291,8 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 	if (ring_) {                                                                               \
 		uint64_t begin_ = ts_hook_call_begin();                                            \
 		r_ = real_ args;                                                                   \
-		ts_hook_call_end(ring_, &hook_, begin_, TS_U64(stream_), TS_U64(object_), (int)r_);  \
+		ts_hook_call_end(ring_, &hook_, begin_, TS_U64(stream_), TS_U64(object_),          \
+				(int)r_);                                                          \
 	} else {                                                                                   \
 		r_ = real_ args;                                                                   \
 	}

@@ -36,6 +36,10 @@ extern enum ts_backend ts_device_kind;
 extern void *(*ts_device_before)(uint64_t stream, bool per_thread);
 extern void (*ts_device_after)(void *token, struct ts_rec_op *op);      /* gives op its correlation */
 
+/* Event backend only, else NULL: before the real call that ends the contexts of `device`, or with -1
+ * some context: its events are read while it lives. */
+extern void (*ts_device_context_ends)(int device);
+
 /* The CUPTI callback ran on this thread, inside the real call of the outermost hook: its id. */
 static inline void ts_device_correlate(uint32_t *slots, uint32_t id)
 {

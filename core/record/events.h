@@ -23,6 +23,7 @@ enum ts_rec_kind {
 	TS_REC_DEVICE_MEMORY = 10,
 	TS_REC_LOST = 11,
 	TS_REC_SPAN_DONE = 12,  /* a completed span, attached to the root */
+	TS_REC_THREAD = 13,     /* what follows in this ring is of this thread; first in each ring */
 	/* 16 to 31 are the session's: scalars, tensors, gradients, edges */
 };
 
@@ -60,6 +61,15 @@ struct ts_rec {
 	uint32_t stack;         /* arena id, 0 none */
 };
 _Static_assert(sizeof(struct ts_rec) == 24, "records share 24 bytes");
+
+/* A ring goes to a new thread when its thread has ended, also before it is drained. */
+struct ts_rec_thread {
+	struct ts_rec h;
+	uint32_t number;        /* of the thread in the trace, from 1 */
+	int32_t tid;            /* the kernel's */
+	char name[16];          /* when it began to record; NUL terminated */
+	uint64_t pad[2];
+};
 
 struct ts_rec_span_start {
 	struct ts_rec h;        /* h.span is the new span */
@@ -182,6 +192,7 @@ struct ts_rec_lost {
 };
 
 #define TS_ONE_SLOT(s) _Static_assert(sizeof(struct s) == TS_SLOT, #s " is one slot")
+TS_ONE_SLOT(ts_rec_thread);
 TS_ONE_SLOT(ts_rec_span_start);
 TS_ONE_SLOT(ts_rec_span_end);
 TS_ONE_SLOT(ts_rec_alloc);

@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/log.h"
 
 #define PAGE 4096u
+#define LOOK_AT 16u             /* threads that are looked at for being gone, before a ring is made */
 #define ARENA_SPACE ((size_t)TS_ARENA_CHUNKS * TS_ARENA_CHUNK)
 
 struct ts_file *ts_file;
@@ -21,6 +24,7 @@ static uint64_t file_bytes;
 static unsigned char *arena;
 static uint64_t arena_mapped;
 static struct ts_ring *rings[TS_MAX_RINGS];
+static uint32_t looked_at;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t round_up(uint64_t bytes)
@@ -32,9 +36,15 @@ static uint64_t round_up(uint64_t bytes)
  * descriptor is kept: the program's descriptors are its own. */
 static void *extend_file(uint64_t bytes, void *where, uint64_t *offset)
 {
-	int fd = path[0] ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1, error;
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 	void *memory = MAP_FAILED;
+	int fd, error;
 
+	/* Beyond the limit on the size of files there is not only an error, but a signal that kills. */
+	getrlimit(RLIMIT_FSIZE, &limit);
+	if (!path[0] || file_bytes + bytes > limit.rlim_cur)
+		return NULL;
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return NULL;
 	/* On tmpfs a signal interrupts it. */
@@ -146,16 +156,6 @@ int ts_file_make(const char *dir, const char *trace_path, uint64_t ring_bytes, b
 	return 0;
 }
 
-static void prepare_ring(struct ts_ring *ring, uint32_t thread, int tid, const char *name)
-{
-	ring->thread = thread;
-	ring->tid = tid;
-	ring->tail_seen = atomic_load(&ring->tail) - (ring->mask / 2 + 1);      /* see ts_reserve_slow */
-	snprintf(ring->name, sizeof(ring->name), "%s", name);
-	atomic_store(&ring->busy, 0);
-	atomic_store_explicit(&ring->state, TS_RING_LIVE, memory_order_release);
-}
-
 static struct ts_ring *new_ring(void)
 {
 	uint32_t count = atomic_load(&ts_file->rings);
@@ -174,7 +174,33 @@ static struct ts_ring *new_ring(void)
 	return ring;
 }
 
-struct ts_ring *ts_file_ring(uint32_t thread, int tid, const char *name)
+static bool can_be_given_on(struct ts_ring *ring)
+{
+	return atomic_load(&ring->state) == TS_RING_EXITED &&
+	       atomic_load(&ring->head) - atomic_load(&ring->tail) < ring->mask / 2;
+}
+
+/* A destructor of the program's own may have called us after our last one ran: that thread never gave its ring
+ * back, but the kernel knows that it is gone. */
+static void reap(struct ts_ring *ring)
+{
+	if (atomic_load(&ring->state) == TS_RING_LIVE &&
+	    syscall(SYS_tgkill, ts_file->pid, atomic_load(&ring->tid), 0) && errno == ESRCH) {
+		atomic_store(&ring->busy, 0);
+		atomic_store(&ring->state, TS_RING_EXITED);
+	}
+}
+
+void ts_file_ring_reap(struct ts_ring *ring)
+{
+	/* The lock: else the ring may be given to another thread meanwhile. */
+	if (pthread_mutex_trylock(&lock))
+		return;
+	reap(ring);
+	pthread_mutex_unlock(&lock);
+}
+
+struct ts_ring *ts_file_ring(int tid)
 {
 	struct ts_ring *ring = NULL;
 	uint32_t count;
@@ -182,19 +208,28 @@ struct ts_ring *ts_file_ring(uint32_t thread, int tid, const char *name)
 	pthread_mutex_lock(&lock);
 	count = atomic_load(&ts_file->rings);
 	for (uint32_t i = 0; i < count && !ring; i++) {
-		struct ts_ring *old = rings[i];
-
 		/* The kernel gives the number of a thread again only after its end. */
-		if (old->tid == tid && atomic_load(&old->state) == TS_RING_LIVE)
-			atomic_store(&old->state, TS_RING_EXITED);
-		if (atomic_load(&old->state) == TS_RING_EXITED &&
-		    atomic_load(&old->tail) == atomic_load(&old->head))
+		if (atomic_load(&rings[i]->state) == TS_RING_LIVE && atomic_load(&rings[i]->tid) == tid)
+			atomic_store(&rings[i]->state, TS_RING_EXITED);
+		if (can_be_given_on(rings[i]))
+			ring = rings[i];
+	}
+	for (uint32_t i = 0; i < LOOK_AT && i < count && !ring; i++) {
+		struct ts_ring *old = rings[looked_at++ % count];
+
+		reap(old);
+		if (can_be_given_on(old))
 			ring = old;
 	}
 	if (!ring)
 		ring = new_ring();
-	if (ring)
-		prepare_ring(ring, thread, tid, name);
+	if (ring) {
+		atomic_store(&ring->tid, tid);
+		ring->tail_seen = atomic_load(&ring->tail) - (ring->mask / 2 + 1);      /* see ts_reserve_slow */
+		ring->stalled = 0;
+		atomic_store(&ring->busy, 0);
+		atomic_store_explicit(&ring->state, TS_RING_LIVE, memory_order_release);
+	}
 	pthread_mutex_unlock(&lock);
 	return ring;
 }

@@ -13,9 +13,12 @@ extern struct ts_file *ts_file;         /* NULL before the session opened */
  * *recoverable is false.  0 or -errno. */
 int ts_file_make(const char *dir, const char *trace_path, uint64_t ring_bytes, bool *recoverable);
 
-/* A ring for the calling thread: one of an ended thread when it is drained, else a new one.
+/* A ring for the calling thread: one of an ended thread with room in it, else a new one.
  * NULL: no room.  Any thread. */
-struct ts_ring *ts_file_ring(uint32_t thread, int tid, const char *name);
+struct ts_ring *ts_file_ring(int tid);
+
+/* Mark the ring of a thread that no longer exists.  Any thread. */
+void ts_file_ring_reap(struct ts_ring *ring);
 
 /* Ring number `i` of ts_file->rings, or NULL. */
 struct ts_ring *ts_file_ring_at(uint32_t i);

@@ -30,7 +30,7 @@ struct ts_clock_segment {
 	uint64_t mult;                  /* ns per tick, fixed point with 32 fraction bits */
 };
 
-enum ts_ring_state { TS_RING_FREE, TS_RING_LIVE, TS_RING_EXITED };
+enum ts_ring_state { TS_RING_LIVE = 1, TS_RING_EXITED };
 
 /* Producer: one thread.  Consumer: the writer.  Positions count slots since the ring was made and
  * only grow.  Producer and consumer have a cache line each. */
@@ -43,16 +43,13 @@ struct ts_ring {
 	uint64_t stalled;               /* the writer did not make room in time: do not wait again */
 	uint64_t pad0[4];
 	/* consumer's line */
-	_Atomic uint64_t tail;          /* first slot not yet printed */
+	_Atomic uint64_t tail;          /* first slot whose line is not in the trace's file */
 	_Atomic uint32_t state;         /* enum ts_ring_state */
-	uint32_t thread;                /* dense number of the thread in the trace, from 1 */
-	int32_t tid;                    /* kernel's id */
-	uint32_t pad1;
+	_Atomic int32_t tid;            /* kernel's id of the thread that has it */
 	_Atomic uint64_t lost;          /* events that found no room */
 	_Atomic uint64_t waits;         /* times the producer waited for room */
-	uint64_t pad2[3];
-	char name[16];                  /* the thread's name when it began to record */
-	uint64_t pad3[6];
+	uint64_t pad2[4];
+	uint64_t pad3[8];
 	unsigned char slots[] __attribute__((aligned(TS_SLOT)));
 };
 _Static_assert(sizeof(struct ts_ring) == 192, "the ring's header is three cache lines");

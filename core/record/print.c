@@ -17,7 +17,7 @@
 static unsigned char *seen;
 
 static struct open_span {
-	uint32_t id;
+	uint32_t id, parent;
 	uint64_t start_ns;
 } *open_spans;
 static size_t open_count, open_room;
@@ -199,7 +199,7 @@ static void print_span_start(const struct ts_rec_span_start *rec, uint32_t threa
 
 	if (grown) {
 		open_spans = grown;
-		open_spans[open_count++] = (struct open_span){ rec->h.span, ns };
+		open_spans[open_count++] = (struct open_span){ rec->h.span, rec->parent, ns };
 	}
 	ts_line_begin(&ts_lines, "span_start");
 	ts_line_raw(&ts_lines, ",\"id\":\"s");
@@ -223,37 +223,60 @@ static void print_span_start(const struct ts_rec_span_start *rec, uint32_t threa
 		ts_session_saw_measured();
 }
 
-static void print_span_close(uint32_t id, uint64_t start_ns, uint64_t end_ns, bool at_end)
+static void print_span_close(uint32_t id, uint64_t start_ns, uint64_t end_ns, const char *note)
 {
 	ts_line_begin(&ts_lines, "span_end");
 	ts_line_raw(&ts_lines, ",\"id\":\"s");
 	ts_line_number(&ts_lines, id);
 	ts_line_raw(&ts_lines, "\"");
 	ts_line_u64(&ts_lines, "duration_ns", end_ns > start_ns ? end_ns - start_ns : 0);
-	if (at_end)
-		ts_line_bool(&ts_lines, "open_at_end", true);
+	if (note)
+		ts_line_bool(&ts_lines, note, true);
 	ts_line_end(&ts_lines);
 	ts_saw_time(end_ns);
 }
 
-static void print_span_end(const struct ts_rec_span_end *rec)
+static void close_at(size_t i, uint64_t end_ns, const char *note)
+{
+	struct open_span span = open_spans[i];
+
+	memmove(&open_spans[i], &open_spans[i + 1], (open_count - i - 1) * sizeof(*open_spans));
+	open_count--;
+	print_span_close(span.id, span.start_ns, end_ns, note);
+}
+
+/* A span still open inside the one at `i`, innermost; `i` itself when there is none.  A child stands behind its
+ * parent. */
+static size_t innermost(size_t i)
+{
+	for (size_t j = open_count; j-- > i + 1;) {
+		if (open_spans[j].parent == open_spans[i].id) {
+			i = j;
+			j = open_count;
+		}
+	}
+	return i;
+}
+
+/* What is still open inside is closed first: the record of its end was lost. */
+static void close_span(uint32_t id, uint64_t end_ns)
 {
 	for (size_t i = open_count; i-- > 0;) {
-		if (open_spans[i].id != rec->h.span)
-			continue;
-		print_span_close(rec->h.span, open_spans[i].start_ns, ts_clock_session_ns(rec->h.t), false);
-		memmove(&open_spans[i], &open_spans[i + 1], (open_count - i - 1) * sizeof(*open_spans));
-		open_count--;
-		return;
+		if (open_spans[i].id == id) {
+			close_at(i, end_ns, NULL);
+			return;
+		}
+		if (open_spans[i].parent == id) {
+			close_at(innermost(i), end_ns, "end_lost");
+			i = open_count;
+		}
 	}
 }
 
 void ts_print_open_spans(uint64_t end_ns)
 {
-	while (open_count) {
-		open_count--;
-		print_span_close(open_spans[open_count].id, open_spans[open_count].start_ns, end_ns, true);
-	}
+	while (open_count)
+		close_at(open_count - 1, end_ns, "open_at_end");
 }
 
 /* --- API calls --- */
@@ -360,7 +383,7 @@ void ts_print_record(const struct ts_rec *rec, const struct ts_source *from)
 		print_span_start((const void *)rec, from->thread);
 		break;
 	case TS_REC_SPAN_END:
-		print_span_end((const void *)rec);
+		close_span(rec->span, ts_clock_session_ns(rec->t));
 		break;
 	case TS_REC_ALLOC:
 	case TS_REC_FREE:

@@ -155,6 +155,8 @@ int ts_record_open(void)
 	bool opened = false;
 	int state, saved = errno;
 
+	if (atomic_load(&ts_recording) == TS_REC_ON && ts_record_device_started())
+		return 0;
 	/* Another library's constructor may call CUDA before ours ran. */
 	pthread_once(&loaded, load);
 	pthread_mutex_lock(&open_lock);
@@ -199,17 +201,25 @@ static void thread_end(void *arg)
 
 static void make_ring(struct ts_thread *self)
 {
-	char name[16] = "";
+	int tid = (int)syscall(SYS_gettid);
+	struct ts_rec_thread *rec;
 
 	if (!self->number)
 		self->number = 1 + atomic_fetch_add(&threads, 1);
-	prctl(PR_GET_NAME, name);
-	self->ring = ts_file_ring(self->number, (int)syscall(SYS_gettid), name);
-	/* In a thread that is ending, the destructor runs again in its next round. */
-	if (self->ring)
-		pthread_setspecific(thread_key, self);
-	else
+	self->ring = ts_file_ring(tid);
+	if (!self->ring) {
 		ts_lost(TS_LOST_no_ring, 1);
+		return;
+	}
+	rec = ts_reserve(self->ring, 1);
+	if (rec) {
+		*rec = (struct ts_rec_thread){ .h = { .kind = TS_REC_THREAD, .slots = 1, .t = ts_clock_now() },
+					       .number = self->number, .tid = tid };
+		prctl(PR_GET_NAME, rec->name);
+		ts_commit(self->ring, 1);
+	}
+	/* In a thread that is ending, the destructor runs again in its next round. */
+	pthread_setspecific(thread_key, self);
 }
 
 struct ts_ring *ts_enter_slow(struct ts_thread *self)

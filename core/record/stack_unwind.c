@@ -180,8 +180,9 @@ static int get_proc_name(unw_addr_space_t as, unw_word_t ip, char *name, size_t 
 	return -UNW_ENOINFO;
 }
 
-/* libunwind makes a pipe for itself when it starts.  The program's own descriptors keep the numbers that they
- * would have without us: those below are filled meanwhile, without taking one that is in use. */
+/* libunwind makes a pipe for itself when it starts.  The program's own descriptors keep the numbers
+ * that they would have without us: those below are filled meanwhile, without taking one that is in
+ * use. */
 static void fill_low_descriptors(bool filled[LOW_FDS])
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), fd = null;

@@ -37,6 +37,7 @@ static uint64_t written_ns;             /* when lines were last written */
 static uint64_t count_written;
 static uint64_t not_busy[TS_MAX_RINGS]; /* raw time of the last pass that saw the ring not busy */
 static uint64_t read_to[TS_MAX_RINGS];  /* position up to which the ring was read */
+static uint32_t thread_of[TS_MAX_RINGS];        /* whose record was read last */
 
 static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
@@ -94,14 +95,17 @@ static void write_now(void)
 
 static void drain(struct ts_ring *ring, uint32_t index)
 {
-	struct ts_source from = { .ring = index, .thread = ring->thread, .at = read_to[index] };
+	struct ts_source from = { .ring = index, .thread = thread_of[index], .at = read_to[index] };
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
 	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
 	while (from.at != head) {
 		const struct ts_rec *rec = (const void *)(ring->slots + (size_t)(from.at & ring->mask) * TS_SLOT);
 
-		ts_print_record(rec, &from);
+		if (rec->kind == TS_REC_THREAD)
+			from.thread = thread_of[index] = ((const struct ts_rec_thread *)rec)->number;
+		else
+			ts_print_record(rec, &from);
 		from.at += rec->slots ? rec->slots : 1;
 		read_to[index] = from.at;
 		/* In pieces, so that a thread that waits for room goes on soon. */
@@ -131,16 +135,6 @@ static void write_lines(bool force)
 		write_now();
 }
 
-/* A thread that was killed by its last destructor round, or by the kernel, never gives its ring back. */
-static void reap(struct ts_ring *ring)
-{
-	if (atomic_load(&ring->state) == TS_RING_LIVE && syscall(SYS_tgkill, getpid(), ring->tid, 0) &&
-	    errno == ESRCH) {
-		atomic_store(&ring->busy, 0);
-		atomic_store(&ring->state, TS_RING_EXITED);
-	}
-}
-
 /* One look at every ring.  `last`: nobody records any more. */
 static bool pass(bool last)
 {
@@ -160,7 +154,7 @@ static bool pass(bool last)
 			watermark = not_busy[i];
 		drain(ring, i);
 		if (reaping)
-			reap(ring);
+			ts_file_ring_reap(ring);
 	}
 	ts_memory_settle(last ? UINT64_MAX : watermark);
 	ts_interval_settle(last);

@@ -199,8 +199,8 @@ TS_EXPORT uint64_t tstrace_elapsed_ns(tstrace_session *session)
 	uint64_t ns = 0;
 
 	(void)session;
-	ts_self.depth++;
-	if (ts_record_open() == 0)
+	/* A signal handler that interrupted us must not wait for what it interrupted. */
+	if (ts_self.depth++ == 0 && ts_record_open() == 0)
 		ns = ts_clock_elapsed_ns();
 	ts_self.depth--;
 	return ns;

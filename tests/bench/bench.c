@@ -209,7 +209,8 @@ static void absolute(const char *id, const char *what, const char *key, double t
 static void print_two_edges(void)
 {
 	if (known("launch") && known("floor_edges"))
-		printf("P1   %-30s %9.1f  %-26s %9.1f  %7.2f  (no target: two clock reads, one record)\n",
+		printf("P1   %-30s %9.1f  %-26s %9.1f  %7.2f  (no target: two clock reads, one "
+		       "record)\n",
 		       "", value("launch"), "floor with two edges", value("floor_edges"),
 		       value("launch") / value("floor_edges"));
 }
@@ -250,10 +251,10 @@ static void print_stacks(void)
 		double other = value("heaptrack") - value("heap_plain");
 		double ratio = value("pair") / other;
 
-		verdict("P5", "alloc+free, stack of 30", value("pair"), "heaptrack malloc+free", other,
-			ratio, 0.5);
-		verdict("P5", "  final target", value("pair"), "heaptrack malloc+free", other, ratio,
-			0.35);
+		verdict("P5", "alloc+free, stack of 30", value("pair"), "heaptrack malloc+free",
+			other, ratio, 0.5);
+		verdict("P5", "  final target", value("pair"), "heaptrack malloc+free", other,
+			ratio, 0.35);
 	} else {
 		missing("P5", "alloc+free, stack of 30", "peer heaptrack is absent");
 	}

@@ -54,9 +54,8 @@ C
 int main(void)
 {
 	void *d[2] = { (void *)0x10, (void *)0x11 }, *s[2] = { (void *)0x20, (void *)0x21 };
-	size_t n[2] = { 1000, 24 }, at = 0;
+	size_t n[2] = { 1000, 24 };
 
-	(void)at;
 	printf("%d\n", cudaMemcpyBatchAsync(d, s, n, 2, (void *)0x30, (size_t *)0x40, 5, ARGUMENTS));
 	printf("%d\n", cudaMemcpyBatchAsync_ptsz(d, s, n, 2, (void *)0x30, (size_t *)0x40, 5, ARGUMENTS));
 	printf("%d\n", cudaMemcpyBatchAsync(d, s, NULL, 0, NULL, NULL, 0, ARGUMENTS));
