@@ -46,7 +46,8 @@ static struct cupti_buffer *make_buffer(void)
 
 	if (pool.made == CUPTI_BUFFERS_MAX)
 		return NULL;
-	data = mmap(NULL, CUPTI_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	data = mmap(NULL, CUPTI_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
 	if (data == MAP_FAILED)
 		return NULL;
 	buffer = &pool.all[pool.made++];
@@ -68,8 +69,8 @@ int cupti_buffers_init(bool refuse)
 	return 0;
 }
 
-/* Every buffer is in use.  A CUPTI that cannot take NULL gets the room of the oldest unread one: its
- * records are lost, the process lives. */
+/* Every buffer is in use.  A CUPTI that cannot take NULL gets the room of the oldest unread one:
+ * its records are lost, the process lives. */
 static struct cupti_buffer *sacrifice(void)
 {
 	struct cupti_buffer *buffer = pool.refuse ? NULL : pop(&pool.queue_first);

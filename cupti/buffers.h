@@ -1,10 +1,12 @@
 /* The buffers that CUPTI fills with activity records.
  *
- * Memory of our own mapping, never the program's malloc, never given back.  CUPTI owns a buffer from the
- * request until its completion; then it waits in a queue for our thread that reads it.  So that a
- * completion costs a few instructions on whatever thread it comes, also one that is inside a hook.
+ * Memory of our own mapping, never the program's malloc, never given back.  CUPTI owns a buffer
+ * from the request until its completion; then it waits in a queue for our thread that reads it.  So
+ * that a completion costs a few instructions on whatever thread it comes, also one that is inside a
+ * hook.
  *
- * One lock, a leaf: it is held for a few pointer moves and never while CUPTI or anything else is called. */
+ * One lock, a leaf: it is held for a few pointer moves and never while CUPTI or anything else is
+ * called. */
 #ifndef TSTRACE_CUPTI_BUFFERS_H
 #define TSTRACE_CUPTI_BUFFERS_H
 
@@ -15,7 +17,8 @@
 
 /* Small, so that a partly filled one is delivered early: what a killed process loses. */
 #define CUPTI_BUFFER_BYTES (512u << 10)
-#define CUPTI_BUFFERS_MAX 512           /* 256 MiB of records not yet read: beyond it, CUPTI must wait or drop */
+#define CUPTI_BUFFERS_MAX                                                                          \
+	512 /* 256 MiB of records not yet read: beyond it, CUPTI must wait or drop */
 
 struct cupti_buffer {
 	struct cupti_buffer *next;
@@ -24,8 +27,8 @@ struct cupti_buffer {
 	uint8_t *data;
 };
 
-/* `refuse`: this CUPTI takes NULL for an answer (12.9 and later; older ones crash).  Makes the first
- * buffer, so that there is one.  0 or -ENOMEM. */
+/* `refuse`: this CUPTI takes NULL for an answer (12.9 and later; older ones crash).  Makes the
+ * first buffer, so that there is one.  0 or -ENOMEM. */
 int cupti_buffers_init(bool refuse);
 
 /* A buffer for CUPTI; NULL only when `refuse` or when there is no memory at all (counted as lost

@@ -1,7 +1,8 @@
 /* CUPTI's callbacks: inside the real call of a hook they tell its correlation id.
  *
- * A runtime that is linked in statically is not hooked, the driver calls it makes are: they record the call, with
- * the ids of both.  A call in which no hook was met came by a route we do not see and is recorded here. */
+ * A runtime that is linked in statically is not hooked, the driver calls it makes are: they record
+ * the call, with the ids of both.  A call in which no hook was met came by a route we do not see
+ * and is recorded here. */
 #include <string.h>
 
 #include "core/record/arena.h"
@@ -60,19 +61,26 @@ static void on_exit_call(const CUpti_CallbackData *data)
 	op = ring ? ts_reserve(ring, 2) : NULL;
 	if (op) {
 		*op = (struct ts_rec_op){
-			.h = { .kind = TS_REC_OP, .slots = 2, .route = TS_ROUTE_CUPTI, .device = TS_DEVICE_NONE,
-			       .t = begin, .span = ts_self.span },
+			.h = { .kind = TS_REC_OP,
+			       .slots = 2,
+			       .route = TS_ROUTE_CUPTI,
+			       .device = TS_DEVICE_NONE,
+			       .t = begin,
+			       .span = ts_self.span },
 			.t_end = ts_clock_now(),
-			.error = data->functionReturnValue ? *(const int *)data->functionReturnValue : 0,
+			.error =
+			    data->functionReturnValue ? *(const int *)data->functionReturnValue : 0,
 			.correlation = data->correlationId,
-			.name = ts_arena_text(data->symbolName ? data->symbolName : data->functionName),
+			.name =
+			    ts_arena_text(data->symbolName ? data->symbolName : data->functionName),
 		};
 		ts_commit(ring, 2);
 	}
 	ts_leave();
 }
 
-void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			     const void *data)
 {
 	(void)user;
 	if (cupti_off)
@@ -85,7 +93,8 @@ void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_Call
 	} else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		const CUpti_CallbackData *call = data;
 
-		/* Allocations are the hooks' affair; these two only tell that the memory is there. */
+		/* Allocations are the hooks' affair; these two only tell that the memory is there.
+		 */
 		if (is_managed_allocation(domain, id)) {
 			if (call->callbackSite == CUPTI_API_EXIT)
 				cupti_managed_used();
@@ -101,7 +110,8 @@ static const struct {
 	CUpti_CallbackDomain domain;
 	CUpti_CallbackId id;
 } rows[] = {
-#define TS_CALLBACK(domain, name) { CUPTI_CB_DOMAIN_##domain##_API, CUPTI_##domain##_TRACE_CBID_##name },
+#define TS_CALLBACK(domain, name)                                                                  \
+	{ CUPTI_CB_DOMAIN_##domain##_API, CUPTI_##domain##_TRACE_CBID_##name },
 #include "cupti/callbacks.def"
 #undef TS_CALLBACK
 	{ CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000 },

@@ -1,8 +1,8 @@
 /* The CUPTI backend: subscribing, the kinds, and the thread that flushes.
  *
- * Two threads of our own.  One calls CUPTI's flush, which may hang, and then holds up nobody.  The other
- * reads the buffers that come back, on whatever thread they come: a thread of the program may be inside a
- * hook, and the writer must not wait for room in the rings that it empties. */
+ * Two threads of our own.  One calls CUPTI's flush, which may hang, and then holds up nobody.  The
+ * other reads the buffers that come back, on whatever thread they come: a thread of the program may
+ * be inside a hook, and the writer must not wait for room in the rings that it empties. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +36,8 @@ static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *ma
 	*max_records = 0;
 }
 
-static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
-				      size_t valid)
+static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
+				      size_t size, size_t valid)
 {
 	(void)context;
 	(void)stream;
@@ -73,7 +73,8 @@ static int enable_kinds(bool on, char *why, size_t bytes)
 		if ((kind->when == CUPTI_GRAPH_MODE && ts_env.graphs != 1) ||
 		    (kind->when == CUPTI_MANAGED && !managed))
 			continue;
-		result = on ? cupti_api.cuptiActivityEnable(kind->kind) : cupti_api.cuptiActivityDisable(kind->kind);
+		result = on ? cupti_api.cuptiActivityEnable(kind->kind)
+			    : cupti_api.cuptiActivityDisable(kind->kind);
 		if (on && result != CUPTI_SUCCESS && kind->when == CUPTI_NEEDED) {
 			snprintf(why, bytes, "CUPTI refused %s records: %s", kind->name,
 				 cupti_result_text(result, text, sizeof(text)));
@@ -140,7 +141,8 @@ static int configure(char *why, size_t bytes)
 	char text[96];
 	CUptiResult result;
 
-	/* 27 is 12.9, the first that takes NULL for a buffer; from 13.0 on it is the toolkit's number. */
+	/* 27 is 12.9, the first that takes NULL for a buffer; from 13.0 on it is the toolkit's
+	 * number. */
 	if (cupti_buffers_init(describe() >= 27)) {
 		snprintf(why, bytes, "no memory for CUPTI's buffers");
 		return -ENOMEM;
@@ -155,7 +157,8 @@ static int configure(char *why, size_t bytes)
 		cupti_api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 	result = cupti_api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
 	if (result != CUPTI_SUCCESS) {
-		snprintf(why, bytes, "CUPTI took no buffers: %s", cupti_result_text(result, text, sizeof(text)));
+		snprintf(why, bytes, "CUPTI took no buffers: %s",
+			 cupti_result_text(result, text, sizeof(text)));
 		return -EBUSY;
 	}
 	return enable_kinds(true, why, bytes);
@@ -171,7 +174,8 @@ int cupti_start(char *why, size_t bytes)
 		return error;
 	result = subscribe(other, sizeof(other));
 	if (result != CUPTI_SUCCESS) {
-		snprintf(why, bytes, "CUPTI refused: %s%s%.100s", cupti_result_text(result, text, sizeof(text)),
+		snprintf(why, bytes, "CUPTI refused: %s%s%.100s",
+			 cupti_result_text(result, text, sizeof(text)),
 			 *other ? ", it is used by " : "", other);
 		return -EBUSY;
 	}
@@ -189,27 +193,33 @@ int cupti_start(char *why, size_t bytes)
 	return 0;
 }
 
-/* The first managed allocation returned.  Page faults are not counted: that makes each of them slower. */
+#define UVM_SCOPE(name) CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_##name
+#define UVM_KIND(name) CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_##name
+
+/* The first managed allocation returned.  Page faults are not counted: that makes each of them
+ * slower. */
 void cupti_managed_used(void)
 {
 	CUpti_ActivityUnifiedMemoryCounterConfig config[2 * 16];
 	unsigned rows = 0;
 	int devices = 0;
 
-	if (!cupti_api.cuptiActivityConfigureUnifiedMemoryCounter || atomic_exchange(&managed, true))
+	if (!cupti_api.cuptiActivityConfigureUnifiedMemoryCounter ||
+	    atomic_exchange(&managed, true))
 		return;
 	if (!device_driver.device_count || device_driver.device_count(&devices) != CUDA_SUCCESS)
 		return;
 	for (int device = 0; device < devices && device < 16; device++)
 		for (int kind = 0; kind < 2; kind++)
 			config[rows++] = (CUpti_ActivityUnifiedMemoryCounterConfig){
-				.scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE,
-				.kind = kind ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH :
-					       CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
+				.scope = UVM_SCOPE(PROCESS_SINGLE_DEVICE),
+				.kind = kind ? UVM_KIND(BYTES_TRANSFER_DTOH) :
+					       UVM_KIND(BYTES_TRANSFER_HTOD),
 				.deviceId = (uint32_t)device,
 				.enable = 1,
 			};
-	if (rows && cupti_api.cuptiActivityConfigureUnifiedMemoryCounter(config, rows) == CUPTI_SUCCESS)
+	if (rows &&
+	    cupti_api.cuptiActivityConfigureUnifiedMemoryCounter(config, rows) == CUPTI_SUCCESS)
 		cupti_api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
 }
 
@@ -227,7 +237,8 @@ static void flush_now(bool forced)
 		cupti_api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	}
 	if (cupti_api.cuptiActivityGetNumDroppedRecords &&
-	    cupti_api.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS && dropped)
+	    cupti_api.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS &&
+	    dropped)
 		ts_lost(TS_LOST_device_dropped, dropped);
 }
 
@@ -302,7 +313,8 @@ void cupti_context_ends(void)
 
 /* --- the end ------------------------------------------------------------------------- */
 
-/* Never cuptiFinalize: it races with the program's threads.  Kinds and callbacks off cost nothing. */
+/* Never cuptiFinalize: it races with the program's threads.  Kinds and callbacks off cost nothing.
+ */
 void cupti_stop(void)
 {
 	char text[96];
@@ -330,7 +342,8 @@ void cupti_pause(bool paused)
 	enable_kinds(!paused, text, sizeof(text));
 }
 
-/* The threads are not here, the buffers may be CUPTI's: all stays as it is, and nothing is started again. */
+/* The threads are not here, the buffers may be CUPTI's: all stays as it is, and nothing is started
+ * again. */
 void cupti_child(void)
 {
 	cupti_off = true;

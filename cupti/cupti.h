@@ -8,12 +8,14 @@
 #include "core/base.h"
 #include "core/record/events.h"
 
-/* records.c: one record; `forced`: a forced flush is under way, work without an end is unfinished. */
+/* records.c: one record; `forced`: a forced flush is under way, work without an end is unfinished.
+ */
 void cupti_decode(const CUpti_Activity *record);
 extern _Atomic int cupti_forced;
 
-/* How CUPTI's times become ours: added to each of them (0 when CUPTI took our clock), and the error that
- * is then possible.  Written by start() and the flushing thread, read by the reading thread. */
+/* How CUPTI's times become ours: added to each of them (0 when CUPTI took our clock), and the error
+ * that is then possible.  Written by start() and the flushing thread, read by the reading thread.
+ */
 extern _Atomic int64_t cupti_clock_offset_ns;
 extern _Atomic uint32_t cupti_clock_error_ns;
 
@@ -32,13 +34,15 @@ extern const struct cupti_kind cupti_kinds[];
 extern const unsigned cupti_kind_count;
 
 /* callbacks.c */
-void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data);
+void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			     const void *data);
 /* Switch all callbacks of callbacks.def on or off. */
 void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, bool on);
 
 /* cupti.c */
 extern _Atomic bool cupti_off;          /* stopped, or the child of a fork: callbacks do nothing */
 void cupti_context_ends(void);          /* a context is about to go: bring its records in */
-void cupti_managed_used(void);          /* managed memory is in use, the driver initialised: count its copies */
+/* managed memory is in use, the driver initialised: count its copies */
+void cupti_managed_used(void);
 
 #endif

@@ -25,12 +25,14 @@ static void start(void)
 		return;
 	}
 	if (inherited) {
-		ts_device_set_state(TS_BACKEND_OFF, "off",
-				    "the parent had begun to use the device before this process was forked");
+		ts_device_set_state(
+		    TS_BACKEND_OFF, "off",
+		    "the parent had begun to use the device before this process was forked");
 		return;
 	}
 	if (!device_driver_load()) {
-		ts_device_set_state(TS_BACKEND_OFF, "off", "no CUDA driver (libcuda.so.1) can be loaded");
+		ts_device_set_state(TS_BACKEND_OFF, "off",
+				    "no CUDA driver (libcuda.so.1) can be loaded");
 		return;
 	}
 	device_describe_versions();
@@ -47,7 +49,8 @@ static void start(void)
 	}
 	if (!event_start(event_why, sizeof(event_why))) {
 		running = TS_BACKEND_EVENT;
-		snprintf(reason, sizeof(reason), "%s", mode == EVENT ? "TSTRACE_DEVICE=event" : cupti_why);
+		snprintf(reason, sizeof(reason), "%s",
+			 mode == EVENT ? "TSTRACE_DEVICE=event" : cupti_why);
 		ts_device_set_state(running, "event", reason);
 		return;
 	}

@@ -11,7 +11,8 @@
 
 /* --- the driver (driver.c) --------------------------------------------------- */
 
-/* The real driver's functions that tstrace calls itself; NULL where the driver has none.  Never hooks. */
+/* The real driver's functions that tstrace calls itself; NULL where the driver has none.  Never
+ * hooks. */
 struct device_driver {
 #define TS_DRIVER(type, name, symbol) __typeof__(&type) name;
 #include "cupti/driver.def"
@@ -28,13 +29,14 @@ bool device_simulated(void);            /* the loaded driver is tstrace's simula
 /* Driver, runtime and simulation for meta; from start(). */
 void device_describe_versions(void);
 
-/* Name and compute capability of each device: only once the program has initialised the driver (it is
- * never initialised for this).  True when done; idempotent; any thread. */
+/* Name and compute capability of each device: only once the program has initialised the driver (it
+ * is never initialised for this).  True when done; idempotent; any thread. */
 bool device_describe_devices(void);
 
 /* --- a thread of ours (thread.c) --------------------------------------------- */
 
-/* Start a detached thread with all signals blocked, named `name` (15 characters at most).  0 or -errno. */
+/* Start a detached thread with all signals blocked, named `name` (15 characters at most).  0 or
+ * -errno. */
 int device_thread_start(const char *name, void *(*run)(void *));
 
 /* A condition variable that waits on CLOCK_MONOTONIC. */
@@ -44,8 +46,9 @@ struct timespec device_deadline(unsigned ms);
 
 /* --- intervals (thread.c) ---------------------------------------------------- */
 
-/* Put an interval into the ring of the calling thread, one of ours at depth 0; also while the capture window is
- * closed, since work of the window may end after it.  Counts what finds no room. */
+/* Put an interval into the ring of the calling thread, one of ours at depth 0; also while the
+ * capture window is closed, since work of the window may end after it.  Counts what finds no room.
+ */
 void device_emit(const struct ts_rec_interval *interval);
 
 /* --- the backends ------------------------------------------------------------ */

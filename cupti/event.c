@@ -1,6 +1,7 @@
-/* The fallback: CUDA events before and after each piece of work, on its own stream, by the real driver's
- * functions.  The program is never synchronised: a thread of ours reads the events when they have passed.
- * The hooks do not come here during a capture: an event would become a part of the program's graph. */
+/* The fallback: CUDA events before and after each piece of work, on its own stream, by the real
+ * driver's functions.  The program is never synchronised: a thread of ours reads the events when
+ * they have passed. The hooks do not come here during a capture: an event would become a part of
+ * the program's graph. */
 #include "cupti/event.h"
 
 #include <errno.h>
@@ -10,15 +11,16 @@
 #include "core/record/device.h"
 #include "cupti/device.h"
 
-#define PENDING_MAX 65536u      /* pieces of work not yet read; the driver has room for that many events */
+#define PENDING_MAX                                                                                \
+	65536u /* pieces of work not yet read; the driver has room for that many events */
 #define CHUNK 64                /* works made at once, so that a system call is rare */
 
 static uint32_t last_correlation;
 static unsigned contexts_seen;
 static _Atomic bool paused_now;
 
-/* Making events and streams, and what is asked of them, must not break a capture that this thread has
- * under way on another stream. */
+/* Making events and streams, and what is asked of them, must not break a capture that this thread
+ * has under way on another stream. */
 static CUstreamCaptureMode relax(void)
 {
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -64,7 +66,8 @@ static struct event_context *adopt(CUcontext handle)
 		for (unsigned i = 0; i < EVENT_BASES; i++)
 			context->bases[i] = (struct event_base){ 0 };
 		pthread_mutex_unlock(&event_lock);
-		if (device_driver.context_device && device_driver.context_device(&device) != CUDA_SUCCESS)
+		if (device_driver.context_device &&
+		    device_driver.context_device(&device) != CUDA_SUCCESS)
 			device = -1;
 		context->device = (int16_t)device;
 		event_anchor(context);          /* if it fails, our thread tries again */
@@ -207,8 +210,11 @@ static uint8_t activity_of(const struct ts_rec_op *op)
 static void describe(struct event_work *work, const struct ts_rec_op *op)
 {
 	work->interval = (struct ts_rec_interval){
-		.h = { .kind = TS_REC_INTERVAL, .slots = 2, .span = op->h.span,
-		       .device = work->context->device >= 0 ? work->context->device : op->h.device },
+		.h = { .kind = TS_REC_INTERVAL,
+		       .slots = 2,
+		       .span = op->h.span,
+		       .device =
+			   work->context->device >= 0 ? work->context->device : op->h.device },
 		.bytes = op->bytes,
 		.correlation = op->correlation,
 		.context = work->context->number,
@@ -216,8 +222,12 @@ static void describe(struct event_work *work, const struct ts_rec_op *op)
 		.name = op->name,
 		.activity = activity_of(op),
 		.backend = TS_BACKEND_EVENT,
-		/* cudaMemcpyKind + 1 becomes CUpti_ActivityMemcpyKind: 1 to the device, 2 from it, 8 within */
-		.copy_kind = op->copy_kind == 2 ? 1 : op->copy_kind == 3 ? 2 : op->copy_kind == 4 ? 8 : 0,
+		/* cudaMemcpyKind + 1 becomes CUpti_ActivityMemcpyKind: 1 to the device, 2 from it,
+		   8 within */
+		.copy_kind = op->copy_kind == 2	  ? 1
+			     : op->copy_kind == 3 ? 2
+			     : op->copy_kind == 4 ? 8
+						  : 0,
 		.launch_span = op->h.span,
 	};
 }
@@ -225,7 +235,8 @@ static void describe(struct event_work *work, const struct ts_rec_op *op)
 static void after(void *token, struct ts_rec_op *op)
 {
 	struct event_work *work = token;
-	bool recorded = !op->error && device_driver.event_record(work->end, work->stream) == CUDA_SUCCESS;
+	bool recorded =
+	    !op->error && device_driver.event_record(work->end, work->stream) == CUDA_SUCCESS;
 
 	if (!op->error && !recorded)
 		ts_lost(TS_LOST_device_untimed, 1);
@@ -252,8 +263,9 @@ int event_start(char *why, size_t bytes)
 {
 	int error;
 
-	if (!device_driver.context_current || !device_driver.context_push || !device_driver.context_pop ||
-	    !device_driver.stream_create || !device_driver.event_create || !device_driver.event_record ||
+	if (!device_driver.context_current || !device_driver.context_push ||
+	    !device_driver.context_pop || !device_driver.stream_create ||
+	    !device_driver.event_create || !device_driver.event_record ||
 	    !device_driver.event_query || !device_driver.event_elapsed) {
 		snprintf(why, bytes, "the driver lacks functions for CUDA events");
 		return -ENOSYS;
@@ -293,7 +305,8 @@ bool event_child(void)
 	pthread_mutex_init(&event_lock, NULL);
 	pthread_mutex_init(&event_driver_lock, NULL);
 	for (unsigned i = 0; i < EVENT_CONTEXTS; i++)
-		event_contexts[i] = (struct event_context){ .generation = event_contexts[i].generation + 1 };
+		event_contexts[i] =
+		    (struct event_context){ .generation = event_contexts[i].generation + 1 };
 	event_pending = 0;
 	contexts_seen = 0;
 	return was_unused;

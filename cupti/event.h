@@ -1,4 +1,5 @@
-/* The parts of the event backend: work between two CUDA events, the contexts it runs in, its clock. */
+/* The parts of the event backend: work between two CUDA events, the contexts it runs in, its clock.
+ */
 #ifndef TSTRACE_CUPTI_EVENT_H
 #define TSTRACE_CUPTI_EVENT_H
 
@@ -26,7 +27,8 @@ struct event_base {
 	CUevent event;
 	uint64_t ns;
 	uint32_t error_ns;
-	double rate;                    /* host nanoseconds per device nanosecond since the base before */
+	/* host nanoseconds per device nanosecond since the base before */
+	double rate;
 	double rate_error;
 };
 
@@ -41,7 +43,8 @@ struct event_context {
 	/* under event_lock */
 	bool ending;                    /* to be read for the last time, then forgotten */
 	struct event_work *unused;
-	struct event_work *first, **last;       /* submitted, not yet read, in order of submission */
+	/* submitted, not yet read, in order of submission */
+	struct event_work *first, **last;
 };
 
 /* Guards the lists; never held while the driver is called. */
@@ -59,17 +62,19 @@ extern _Atomic unsigned event_pending;
 bool event_anchor(struct event_context *context);
 
 /* When an event that has passed did so; false when the driver does not tell. */
-bool event_place(const struct event_context *context, CUevent event, uint64_t *ns, uint32_t *error_ns);
+bool event_place(const struct event_context *context, CUevent event, uint64_t *ns,
+		 uint32_t *error_ns);
 
 uint64_t event_now_ns(void);
 
 /* event_read.c: the thread that reads what has passed. */
 int event_reader_start(void);
 void event_reader_wake(void);
-/* Read until nothing is pending or the time is over; `forced`: then give the rest out as unfinished. */
+/* Read until nothing is pending or the time is over; `forced`: then give the rest out as
+ * unfinished. */
 void event_reader_flush(unsigned timeout_ms, bool forced);
-/* Contexts of `device` (-1: all) are about to end: have them read and forgotten, and wait for it, a second
- * at most.  Not on our thread. */
+/* Contexts of `device` (-1: all) are about to end: have them read and forgotten, and wait for it, a
+ * second at most.  Not on our thread. */
 void event_reader_ends(int device);
 
 #endif

@@ -1,12 +1,13 @@
 /* Where on the session's clock an event of the device lies.
  *
- * A base is recorded on a stream of ours that is always idle, between two readings of the host's clock: it
- * passed between them.  Work is placed by its distance from the newest base before it.  A base a second
- * keeps the distance short: it is a float of milliseconds (1 s is good to 60 ns), and the two clocks drift.
+ * A base is recorded on a stream of ours that is always idle, between two readings of the host's
+ * clock: it passed between them.  Work is placed by its distance from the newest base before it.  A
+ * base a second keeps the distance short: it is a float of milliseconds (1 s is good to 60 ns), and
+ * the two clocks drift.
  *
- * The error that is told is: half the time between the two readings, half a microsecond for the event
- * itself (cuda.h), the float's last bit, and the drift over the distance: what two bases prove of the rate, or,
- * with one base only, the 100 ppm that a crystal may be off. */
+ * The error that is told is: half the time between the two readings, half a microsecond for the
+ * event itself (cuda.h), the float's last bit, and the drift over the distance: what two bases
+ * prove of the rate, or, with one base only, the 100 ppm that a crystal may be off. */
 #include "core/record/clock.h"
 #include "cupti/device.h"
 #include "cupti/event.h"
@@ -48,7 +49,8 @@ static void learn_rate(struct event_base *base, const struct event_base *before)
 
 	base->rate = 1;
 	base->rate_error = DRIFT;
-	if (!before || device_driver.event_elapsed(&apart_ms, before->event, base->event) != CUDA_SUCCESS)
+	if (!before ||
+	    device_driver.event_elapsed(&apart_ms, before->event, base->event) != CUDA_SUCCESS)
 		return;
 	host = (double)(int64_t)(base->ns - before->ns);
 	device = (double)apart_ms * 1e6;
@@ -66,14 +68,16 @@ bool event_anchor(struct event_context *context)
 {
 	struct event_base *base = &context->bases[context->base_count % EVENT_BASES];
 	const struct event_base *before =
-		context->base_count ? &context->bases[(context->base_count - 1) % EVENT_BASES] : NULL;
+	    context->base_count ? &context->bases[(context->base_count - 1) % EVENT_BASES] : NULL;
 
 	if (!context->stream &&
 	    device_driver.stream_create(&context->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
 		return false;
-	if (!base->event && device_driver.event_create(&base->event, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+	if (!base->event &&
+	    device_driver.event_create(&base->event, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
 		return false;
-	/* A first try warms the stream up; a try in which the thread was preempted is worth another. */
+	/* A first try warms the stream up; a try in which the thread was preempted is worth
+	 * another. */
 	for (int i = 0; i < 3; i++)
 		if (!try_anchor(context, base))
 			return false;
@@ -84,7 +88,8 @@ bool event_anchor(struct event_context *context)
 	return true;
 }
 
-bool event_place(const struct event_context *context, CUevent event, uint64_t *ns, uint32_t *error_ns)
+bool event_place(const struct event_context *context, CUevent event, uint64_t *ns,
+		 uint32_t *error_ns)
 {
 	unsigned kept = context->base_count < EVENT_BASES ? context->base_count : EVENT_BASES;
 	const struct event_base *base = NULL;

@@ -1,8 +1,8 @@
 /* The thread that reads events.
  *
- * Not the program's threads: an interval needs a ring, and theirs may be in use by a hook.  Not the writer:
- * it must never wait for room in a ring.  The thread is in the relaxed capture mode: elsewhere a question
- * about an event would break a capture that the program has under way. */
+ * Not the program's threads: an interval needs a ring, and theirs may be in use by a hook.  Not the
+ * writer: it must never wait for room in a ring.  The thread is in the relaxed capture mode:
+ * elsewhere a question about an event would break a capture that the program has under way. */
 #include <errno.h>
 
 #include "core/env.h"
@@ -10,7 +10,7 @@
 #include "cupti/event.h"
 
 #define POLL_MS 2                       /* between two looks at work that has not passed */
-#define NOT_READY_MAX 256               /* streams pass in order: after so many, the rest waits too */
+#define NOT_READY_MAX 256 /* streams pass in order: after so many, the rest waits too */
 #define REBASE_NS UINT64_C(1000000000)
 #define LAST_MS 200                     /* for giving out what did not finish */
 #define ENDS_MS 1000                    /* longest that the end of a context is held up */
@@ -52,9 +52,11 @@ static struct event_work *take_all(struct event_context *context)
 	return work;
 }
 
-/* Put back what has not passed, before what was submitted meanwhile; keep what is read for later use. */
-static void settle(struct event_context *context, struct event_work *waiting, struct event_work **waiting_last,
-		   struct event_work *read, struct event_work **read_last, unsigned count)
+/* Put back what has not passed, before what was submitted meanwhile; keep what is read for later
+ * use. */
+static void settle(struct event_context *context, struct event_work *waiting,
+		   struct event_work **waiting_last, struct event_work *read,
+		   struct event_work **read_last, unsigned count)
 {
 	pthread_mutex_lock(&event_lock);
 	if (waiting) {
@@ -194,7 +196,8 @@ static bool wait_idle(unsigned ms)
 {
 	struct timespec deadline = device_deadline(ms);
 
-	while (event_pending && pthread_cond_timedwait(&idle_cond, &event_lock, &deadline) != ETIMEDOUT)
+	while (event_pending &&
+	       pthread_cond_timedwait(&idle_cond, &event_lock, &deadline) != ETIMEDOUT)
 		;
 	return !event_pending;
 }

@@ -88,7 +88,8 @@ static void decode_MEMSET(const CUpti_ActivityMemset4 *r, struct ts_rec_interval
 	i->bytes = r->bytes;
 }
 
-static void decode_SYNCHRONIZATION(const CUpti_ActivitySynchronization *r, struct ts_rec_interval *i)
+static void decode_SYNCHRONIZATION(const CUpti_ActivitySynchronization *r,
+				   struct ts_rec_interval *i)
 {
 	i->start_ns = r->start;
 	i->end_ns = r->end;
@@ -98,7 +99,8 @@ static void decode_SYNCHRONIZATION(const CUpti_ActivitySynchronization *r, struc
 	i->h.device = device_of(r->contextId);
 }
 
-static void decode_UNIFIED_MEMORY_COUNTER(const CUpti_ActivityUnifiedMemoryCounter2 *r, struct ts_rec_interval *i)
+static void decode_UNIFIED_MEMORY_COUNTER(const CUpti_ActivityUnifiedMemoryCounter2 *r,
+					  struct ts_rec_interval *i)
 {
 	i->start_ns = r->start;
 	i->end_ns = r->end;
@@ -121,13 +123,15 @@ static void decode_GRAPH_TRACE(const CUpti_ActivityGraphTrace *r, struct ts_rec_
 
 static void decode_MEMORY_POOL(const CUpti_ActivityMemoryPool2 *r, struct ts_rec_interval *i)
 {
-	static const char *const names[] = { "pool", "pool_created", "pool_destroyed", "pool_trimmed" };
+	static const char *const names[] = { "pool", "pool_created", "pool_destroyed",
+					     "pool_trimmed" };
 
 	i->start_ns = i->end_ns = r->timestamp;
 	i->h.device = (int16_t)r->deviceId;
 	i->correlation = r->correlationId;
 	i->bytes = r->size;
-	i->name = ts_arena_text(names[(unsigned)r->memoryPoolOperationType < 4 ? r->memoryPoolOperationType : 0]);
+	i->name = ts_arena_text(
+	    names[(unsigned)r->memoryPoolOperationType < 4 ? r->memoryPoolOperationType : 0]);
 }
 
 static void decode_OVERHEAD(const CUpti_ActivityOverhead *r, struct ts_rec_interval *i)
@@ -164,7 +168,8 @@ static void check_times(struct ts_rec_interval *i)
 		ts_lost(TS_LOST_device_unfinished, 1);
 		return;
 	}
-	if (i->start_ns && i->start_ns <= i->end_ns && i->end_ns < now + FAR_NS && i->start_ns + 24 * FAR_NS > now)
+	if (i->start_ns && i->start_ns <= i->end_ns && i->end_ns < now + FAR_NS &&
+	    i->start_ns + 24 * FAR_NS > now)
 		return;
 	i->untimed = 1;
 	ts_lost(TS_LOST_device_untimed, 1);

@@ -8,10 +8,12 @@
 #include "core/record/events.h"
 
 struct ts_device_backend {
-	/* When the session opens, at depth 1, before the real call of the first event.  Chooses CUPTI, else
-	 * CUDA events, else nothing, as `mode` (TSTRACE_DEVICE) allows.  Never fails the program. */
+	/* When the session opens, at depth 1, before the real call of the first event.  Chooses
+	 * CUPTI, else CUDA events, else nothing, as `mode` (TSTRACE_DEVICE) allows.  Never fails
+	 * the program. */
 	void (*start)(void);
-	/* Deliver all finished device work into rings within `timeout_ms`; forced: unfinished work too. */
+	/* Deliver all finished device work into rings within `timeout_ms`; forced: unfinished work
+	 * too. */
 	void (*flush)(unsigned timeout_ms, bool forced);
 	/* No record any more; called once, after the last flush.  Must not block. */
 	void (*stop)(void);
@@ -25,19 +27,21 @@ struct ts_device_backend {
 void ts_device_register(const struct ts_device_backend *backend);
 extern const struct ts_device_backend *ts_device;      /* NULL: none linked in */
 
-/* What runs and why: "cupti", "event" or "off"; reason: one line of text, "" when nothing to say.  Set by
- * the backend in start() (both strings live for ever); printed in meta, terminal and every report. */
+/* What runs and why: "cupti", "event" or "off"; reason: one line of text, "" when nothing to say.
+ * Set by the backend in start() (both strings live for ever); printed in meta, terminal and every
+ * report. */
 void ts_device_set_state(enum ts_backend kind, const char *name, const char *reason);
 extern enum ts_backend ts_device_kind;
 
 /* Event backend only: around a launch, copy or set on `stream` of the current context.  `before`
- * returns a token or NULL; NULL pointers when the backend does not need them.  Real driver functions only,
- * nothing is synchronised, off during stream capture. */
+ * returns a token or NULL; NULL pointers when the backend does not need them.  Real driver
+ * functions only, nothing is synchronised, off during stream capture. */
 extern void *(*ts_device_before)(uint64_t stream, bool per_thread);
-extern void (*ts_device_after)(void *token, struct ts_rec_op *op);      /* gives op its correlation */
+/* gives op its correlation */
+extern void (*ts_device_after)(void *token, struct ts_rec_op *op);
 
-/* Event backend only, else NULL: before the real call that ends the contexts of `device`, or with -1
- * some context: its events are read while it lives. */
+/* Event backend only, else NULL: before the real call that ends the contexts of `device`, or with
+ * -1 some context: its events are read while it lives. */
 extern void (*ts_device_context_ends)(int device);
 
 /* The CUPTI callback ran on this thread, inside the real call of the outermost hook: its id. */
@@ -49,13 +53,14 @@ static inline void ts_device_correlate(uint32_t *slots, uint32_t id)
 		slots[1] = id;
 }
 
-/* Versions and names for meta: key -> text, e.g. "driver" "13000", "cupti" "130000", "device_0" "NVIDIA ...".
- * Copied.  At most 32; before the writer starts, that is from start().  simulated: the tag. */
+/* Versions and names for meta: key -> text, e.g. "driver" "13000", "cupti" "130000", "device_0"
+ * "NVIDIA ...". Copied.  At most 32; before the writer starts, that is from start().  simulated:
+ * the tag. */
 void ts_device_describe(const char *key, const char *value);
 void ts_device_is_simulated(void);
 
-/* The real driver's function by its exported name, never a hook; NULL when there is none.  Registered by
- * preload; not signal-safe. */
+/* The real driver's function by its exported name, never a hook; NULL when there is none.
+ * Registered by preload; not signal-safe. */
 extern void *(*ts_driver_function)(const char *symbol);
 
 #endif

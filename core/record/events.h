@@ -23,7 +23,8 @@ enum ts_rec_kind {
 	TS_REC_DEVICE_MEMORY = 10,
 	TS_REC_LOST = 11,
 	TS_REC_SPAN_DONE = 12,  /* a completed span, attached to the root */
-	TS_REC_THREAD = 13,     /* what follows in this ring is of this thread; first in each ring */
+	/* what follows in this ring is of this thread; first in each ring */
+	TS_REC_THREAD = 13,
 	/* 16 to 31 are the session's: scalars, tensors, gradients, edges */
 };
 
@@ -37,8 +38,19 @@ enum ts_route {
 };
 
 enum ts_memory_kind {
-	TS_MEM_DEVICE, TS_MEM_PINNED, TS_MEM_REGISTERED, TS_MEM_MANAGED, TS_MEM_PITCHED, TS_MEM_ARRAY,
-	TS_MEM_MIPMAP, TS_MEM_POOL, TS_MEM_VMM, TS_MEM_GRAPH, TS_MEM_IPC, TS_MEM_EXTERNAL, TS_MEM_KINDS
+	TS_MEM_DEVICE,
+	TS_MEM_PINNED,
+	TS_MEM_REGISTERED,
+	TS_MEM_MANAGED,
+	TS_MEM_PITCHED,
+	TS_MEM_ARRAY,
+	TS_MEM_MIPMAP,
+	TS_MEM_POOL,
+	TS_MEM_VMM,
+	TS_MEM_GRAPH,
+	TS_MEM_IPC,
+	TS_MEM_EXTERNAL,
+	TS_MEM_KINDS
 };
 
 #define TS_DEVICE_NONE (-1)     /* host memory, or the device is not known */
@@ -92,7 +104,8 @@ struct ts_rec_span_end {
 
 struct ts_rec_alloc {
 	struct ts_rec h;
-	uint64_t address;       /* 0 when error != 0; array and VMM handles are their handle's value */
+	/* 0 when error != 0; array and VMM handles are their handle's value */
+	uint64_t address;
 	uint64_t bytes;         /* what the call asked for; pitched: with the returned pitch */
 	uint64_t stream;
 	uint64_t pool;
@@ -143,7 +156,8 @@ struct ts_rec_op {
 	uint32_t grid[3], block[3];
 	uint32_t shared_bytes;
 	uint64_t bytes;
-	uint64_t dst, src;      /* copies, sets and maps: addresses; graph launch: dst is the graph */
+	/* copies, sets and maps: addresses; graph launch: dst is the graph */
+	uint64_t dst, src;
 	uint8_t copy_kind;      /* cudaMemcpyKind + 1, 0 unknown */
 	uint8_t pad[3];
 	uint32_t count;         /* operations of a batch call, nodes of a graph; 0 when one */
@@ -152,7 +166,8 @@ struct ts_rec_op {
 
 struct ts_rec_interval {
 	struct ts_rec h;        /* h.t is not used; h.device as CUPTI names it */
-	uint64_t start_ns, end_ns;      /* CLOCK_MONOTONIC as the registered clock gave it; see `untimed` */
+	/* CLOCK_MONOTONIC as the registered clock gave it; see `untimed` */
+	uint64_t start_ns, end_ns;
 	uint64_t bytes;
 	uint64_t graph_node;
 	uint32_t correlation;
@@ -163,7 +178,8 @@ struct ts_rec_interval {
 	uint32_t clock_error_ns;
 	uint8_t activity;       /* enum ts_activity */
 	uint8_t backend;        /* enum ts_backend */
-	uint8_t untimed;        /* 1: the record had no usable times (zero, reversed, sentinel, unfinished) */
+	/* 1: the record had no usable times (zero, reversed, sentinel, unfinished) */
+	uint8_t untimed;
 	uint8_t copy_kind;      /* CUpti_ActivityMemcpyKind, 0 none */
 	uint8_t pad[36];
 	uint64_t launch_span;   /* event backend: the span is already known; else 0 */

@@ -14,7 +14,7 @@
 #include "core/log.h"
 
 #define PAGE 4096u
-#define LOOK_AT 16u             /* threads that are looked at for being gone, before a ring is made */
+#define LOOK_AT 16u /* threads that are looked at for being gone, before a ring is made */
 #define ARENA_SPACE ((size_t)TS_ARENA_CHUNKS * TS_ARENA_CHUNK)
 
 struct ts_file *ts_file;
@@ -32,15 +32,16 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
-/* Reserve and map `bytes` more of the file, at `where` or anywhere; *offset is where they lie in it.  No
- * descriptor is kept: the program's descriptors are its own. */
+/* Reserve and map `bytes` more of the file, at `where` or anywhere; *offset is where they lie in
+ * it.  No descriptor is kept: the program's descriptors are its own. */
 static void *extend_file(uint64_t bytes, void *where, uint64_t *offset)
 {
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 	void *memory = MAP_FAILED;
 	int fd, error;
 
-	/* Beyond the limit on the size of files there is not only an error, but a signal that kills. */
+	/* Beyond the limit on the size of files there is not only an error, but a signal that
+	 * kills. */
 	getrlimit(RLIMIT_FSIZE, &limit);
 	if (!path[0] || file_bytes + bytes > limit.rlim_cur)
 		return NULL;
@@ -48,11 +49,14 @@ static void *extend_file(uint64_t bytes, void *where, uint64_t *offset)
 	if (fd < 0)
 		return NULL;
 	/* On tmpfs a signal interrupts it. */
-	for (int tries = 0; (error = posix_fallocate(fd, (off_t)file_bytes, (off_t)bytes)) == EINTR && tries < 100;)
+	for (int tries = 0;
+	     (error = posix_fallocate(fd, (off_t)file_bytes, (off_t)bytes)) == EINTR &&
+	     tries < 100;)
 		tries++;
 	if (!error)
 		memory = mmap(where, bytes, PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_POPULATE | (where ? MAP_FIXED : 0), fd, (off_t)file_bytes);
+			      MAP_SHARED | MAP_POPULATE | (where ? MAP_FIXED : 0), fd,
+			      (off_t)file_bytes);
 	close(fd);
 	if (memory == MAP_FAILED)
 		return NULL;
@@ -61,8 +65,8 @@ static void *extend_file(uint64_t bytes, void *where, uint64_t *offset)
 	return memory;
 }
 
-/* The same, or private memory when the file's folder is full: then *offset is 0, and what lies there is
- * lost if the program is killed. */
+/* The same, or private memory when the file's folder is full: then *offset is 0, and what lies
+ * there is lost if the program is killed. */
 static void *extend(uint64_t bytes, void *where, uint64_t *offset)
 {
 	void *memory;
@@ -72,7 +76,8 @@ static void *extend(uint64_t bytes, void *where, uint64_t *offset)
 	if (memory)
 		return memory;
 	if (path[0])
-		ts_say_once("the recovery file %s cannot grow; some events would be lost if the program were killed",
+		ts_say_once("the recovery file %s cannot grow; some events would be lost if the "
+			    "program were killed",
 			    path);
 	*offset = 0;
 	memory = mmap(where, bytes, PROT_READ | PROT_WRITE,
@@ -86,7 +91,8 @@ static bool create(const char *folder)
 	int fd, length;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	length = snprintf(path, sizeof(path), "%s/tstrace.%u.%d.%lx.ring", folder, (unsigned)getuid(), (int)getpid(),
+	length = snprintf(path, sizeof(path), "%s/tstrace.%u.%d.%lx.ring", folder,
+			  (unsigned)getuid(), (int)getpid(),
 			  (unsigned long)now.tv_sec * 1000000000ul + (unsigned long)now.tv_nsec);
 	if (length < 0 || (size_t)length >= sizeof(path))
 		goto fail;
@@ -139,7 +145,8 @@ int ts_file_make(const char *dir, const char *trace_path, uint64_t ring_bytes, b
 	*recoverable = make_anywhere(dir, trace_path);
 	if (!*recoverable && !make_header(NULL))
 		return -ENOMEM;
-	arena = mmap(NULL, ARENA_SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	arena =
+	    mmap(NULL, ARENA_SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (arena == MAP_FAILED) {
 		ts_file_unlink();
 		return -ENOMEM;
@@ -180,8 +187,8 @@ static bool can_be_given_on(struct ts_ring *ring)
 	       atomic_load(&ring->head) - atomic_load(&ring->tail) < ring->mask / 2;
 }
 
-/* A destructor of the program's own may have called us after our last one ran: that thread never gave its ring
- * back, but the kernel knows that it is gone. */
+/* A destructor of the program's own may have called us after our last one ran: that thread never
+ * gave its ring back, but the kernel knows that it is gone. */
 static void reap(struct ts_ring *ring)
 {
 	if (atomic_load(&ring->state) == TS_RING_LIVE &&
@@ -209,7 +216,8 @@ struct ts_ring *ts_file_ring(int tid)
 	count = atomic_load(&ts_file->rings);
 	for (uint32_t i = 0; i < count && !ring; i++) {
 		/* The kernel gives the number of a thread again only after its end. */
-		if (atomic_load(&rings[i]->state) == TS_RING_LIVE && atomic_load(&rings[i]->tid) == tid)
+		if (atomic_load(&rings[i]->state) == TS_RING_LIVE &&
+		    atomic_load(&rings[i]->tid) == tid)
 			atomic_store(&rings[i]->state, TS_RING_EXITED);
 		if (can_be_given_on(rings[i]))
 			ring = rings[i];
@@ -225,7 +233,8 @@ struct ts_ring *ts_file_ring(int tid)
 		ring = new_ring();
 	if (ring) {
 		atomic_store(&ring->tid, tid);
-		ring->tail_seen = atomic_load(&ring->tail) - (ring->mask / 2 + 1);      /* see ts_reserve_slow */
+		/* see ts_reserve_slow */
+		ring->tail_seen = atomic_load(&ring->tail) - (ring->mask / 2 + 1);
 		ring->stalled = 0;
 		atomic_store(&ring->busy, 0);
 		atomic_store_explicit(&ring->state, TS_RING_LIVE, memory_order_release);

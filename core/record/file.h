@@ -9,8 +9,8 @@
 extern struct ts_file *ts_file;         /* NULL before the session opened */
 
 /* Make it for the trace at `trace_path` with rings of `ring_bytes` (a power of two).  `dir`: where,
- * or NULL for /dev/shm and then the trace's folder.  When no folder has room, private memory is used and
- * *recoverable is false.  0 or -errno. */
+ * or NULL for /dev/shm and then the trace's folder.  When no folder has room, private memory is
+ * used and *recoverable is false.  0 or -errno. */
 int ts_file_make(const char *dir, const char *trace_path, uint64_t ring_bytes, bool *recoverable);
 
 /* A ring for the calling thread: one of an ended thread with room in it, else a new one.

@@ -40,7 +40,8 @@ struct ts_ring {
 	uint64_t tail_seen;             /* the consumer's tail when last read */
 	_Atomic uint32_t busy;          /* between taking a stamp and publishing it */
 	uint32_t mask;                  /* slots - 1 */
-	uint64_t stalled;               /* the writer did not make room in time: do not wait again */
+	/* the writer did not make room in time: do not wait again */
+	uint64_t stalled;
 	uint64_t pad0[4];
 	/* consumer's line */
 	_Atomic uint64_t tail;          /* first slot whose line is not in the trace's file */
@@ -68,9 +69,11 @@ struct ts_file {
 	_Atomic uint32_t chunks;        /* used entries of chunk_offset */
 	_Atomic uint64_t arena_used;    /* bytes handed out, across the chunks */
 	_Atomic uint32_t clock_segments;
-	uint32_t clock_is_raw;          /* 1: raw values are a counter; 0: already CLOCK_MONOTONIC ns */
+	/* 1: raw values are a counter; 0: already CLOCK_MONOTONIC ns */
+	uint32_t clock_is_raw;
 	struct ts_clock_segment clock[TS_CLOCK_SEGMENTS];
-	_Atomic uint64_t ring_offset[TS_MAX_RINGS];     /* 0: in private memory, lost with the process */
+	/* 0: in private memory, lost with the process */
+	_Atomic uint64_t ring_offset[TS_MAX_RINGS];
 	_Atomic uint64_t chunk_offset[TS_ARENA_CHUNKS];
 	_Atomic uint32_t index[TS_INDEX_SLOTS];
 	char trace_path[4096];

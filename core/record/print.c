@@ -7,11 +7,13 @@
 #include "core/record/arena.h"
 #include "core/session/session.h"
 
-/* A longer kernel name is written whole once and shortened, but still told apart by its id, after that. */
+/* A longer kernel name is written whole once and shortened, but still told apart by its id, after
+ * that. */
 #define NAME_WHOLE 1024u
 #define NAME_SHORT 240u
 
-/* One bit for each arena id: already written with its frames (stacks), its path (modules), its name. */
+/* One bit for each arena id: already written with its frames (stacks), its path (modules), its
+ * name. */
 #define ID_BITS ((size_t)TS_ARENA_CHUNKS * TS_ARENA_CHUNK / 8)
 
 static unsigned char *seen;
@@ -90,7 +92,8 @@ void ts_print_arena_text(const char *key, uint32_t text, const char *otherwise)
 		ts_line_text(&ts_lines, key, (const char *)entry->data, entry->bytes);
 	} else {
 		char name[NAME_SHORT + 32];
-		size_t length = cut_at_character((const char *)entry->data, NAME_SHORT), at = sizeof(name);
+		size_t length = cut_at_character((const char *)entry->data, NAME_SHORT),
+		       at = sizeof(name);
 		uint32_t id = text;
 
 		memcpy(name, entry->data, length);
@@ -101,7 +104,8 @@ void ts_print_arena_text(const char *key, uint32_t text, const char *otherwise)
 		memmove(name + length + 4, name + at, sizeof(name) - at);
 		ts_line_text(&ts_lines, key, name, length + 4 + sizeof(name) - at);
 		if (is_new(text))
-			ts_line_text(&ts_lines, "full_name", (const char *)entry->data, entry->bytes);
+			ts_line_text(&ts_lines, "full_name", (const char *)entry->data,
+				     entry->bytes);
 	}
 }
 
@@ -139,7 +143,8 @@ static void print_frames(const struct ts_entry *entry)
 	for (size_t i = 0; i < words; i++) {
 		uint64_t word[2] = { 0, 0 };
 
-		memcpy(word, entry->data + i * sizeof(uint64_t), i + 1 < words ? sizeof(word) : sizeof(word[0]));
+		memcpy(word, entry->data + i * sizeof(uint64_t),
+		       i + 1 < words ? sizeof(word) : sizeof(word[0]));
 		print_frame(word[0], word[1], first);
 		first = false;
 		i += word[0] == TS_FRAME_RAW;
@@ -154,7 +159,8 @@ static void print_frames(const struct ts_entry *entry)
 		memcpy(&word, entry->data + i * sizeof(uint64_t), sizeof(word));
 		if (word == TS_FRAME_RAW) {
 			i++;
-		} else if (word >> TS_FRAME_OFFSET_BITS && is_new((uint32_t)(word >> TS_FRAME_OFFSET_BITS))) {
+		} else if (word >> TS_FRAME_OFFSET_BITS &&
+			   is_new((uint32_t)(word >> TS_FRAME_OFFSET_BITS))) {
 			print_module((uint32_t)(word >> TS_FRAME_OFFSET_BITS), first);
 			first = false;
 		}
@@ -194,7 +200,8 @@ static void print_span_start(const struct ts_rec_span_start *rec, uint32_t threa
 	static const char *const kinds[] = { "function", "op", "module" };
 	static const char *const steps[] = { NULL, "forward", "backward", "optimizer" };
 	static const char *const sources[] = { "api", "nvtx", "auto" };
-	struct open_span *grown = ts_writer_grow(open_spans, &open_room, open_count + 1, sizeof(*open_spans));
+	struct open_span *grown =
+	    ts_writer_grow(open_spans, &open_room, open_count + 1, sizeof(*open_spans));
 	uint64_t ns = ts_clock_session_ns(rec->h.t);
 
 	if (grown) {
@@ -245,8 +252,8 @@ static void close_at(size_t i, uint64_t end_ns, const char *note)
 	print_span_close(span.id, span.start_ns, end_ns, note);
 }
 
-/* A span still open inside the one at `i`, innermost; `i` itself when there is none.  A child stands behind its
- * parent. */
+/* A span still open inside the one at `i`, innermost; `i` itself when there is none.  A child
+ * stands behind its parent. */
 static size_t innermost(size_t i)
 {
 	for (size_t j = open_count; j-- > i + 1;) {
@@ -404,7 +411,8 @@ void ts_print_record(const struct ts_rec *rec, const struct ts_source *from)
 		print_device_memory((const void *)rec);
 		break;
 	case TS_REC_LOST:
-		ts_lost((enum ts_lost)((const struct ts_rec_lost *)rec)->cause, ((const struct ts_rec_lost *)rec)->count);
+		ts_lost((enum ts_lost)((const struct ts_rec_lost *)rec)->cause,
+			((const struct ts_rec_lost *)rec)->count);
 		break;
 	default:
 		break;

@@ -87,7 +87,8 @@ static int open_session(void)
 	result = ts_output_expand(ts_env.output, cwd, trace_path);
 	if (result) {
 		ts_say("TSTRACE_OUTPUT=%s: %s; nothing is recorded", ts_env.output,
-		       result == -EINVAL ? "it is empty, a file name is wanted" : ts_errno_text(result));
+		       result == -EINVAL ? "it is empty, a file name is wanted"
+					 : ts_errno_text(result));
 		return result;
 	}
 	result = ts_output_open(trace_path, ts_env.compress == 1);
@@ -97,12 +98,14 @@ static int open_session(void)
 		ring_bytes *= 2;
 	result = ts_file_make(ts_env.ring_dir, trace_path, ring_bytes, &recoverable);
 	if (result) {
-		ts_say("no memory for the recorder: %s; nothing is recorded", ts_errno_text(result));
+		ts_say("no memory for the recorder: %s; nothing is recorded",
+		       ts_errno_text(result));
 		ts_output_discard(trace_path);
 		return result;
 	}
 	if (!recoverable)
-		ts_say("no room for the recovery file in %s; events not yet written are lost if the program is killed",
+		ts_say("no room for the recovery file in %s; events not yet written are lost if "
+		       "the program is killed",
 		       *ts_env.ring_dir ? ts_env.ring_dir : "/dev/shm or beside the trace");
 	start = ts_clock_now();
 	clock_gettime(CLOCK_MONOTONIC, &mono);
@@ -115,7 +118,8 @@ static int open_session(void)
 	ts_stack_set_depth((unsigned)ts_env.stacks);
 	result = ts_writer_start();
 	if (result) {
-		ts_say("the writer thread could not be started: %s; nothing is recorded", ts_errno_text(result));
+		ts_say("the writer thread could not be started: %s; nothing is recorded",
+		       ts_errno_text(result));
 		ts_file_unlink();
 		ts_output_discard(trace_path);
 	}
@@ -123,8 +127,8 @@ static int open_session(void)
 }
 
 /* The device backend is started by the thread that opened the session, outside the lock: it opens
- * libraries, and another thread may be inside the loader and about to call us.  The others wait for it, so
- * that their first launches are seen, but not for ever. */
+ * libraries, and another thread may be inside the loader and about to call us.  The others wait for
+ * it, so that their first launches are seen, but not for ever. */
 static void start_device(void)
 {
 	ts_self.depth++;
@@ -141,7 +145,8 @@ static void wait_for_device(void)
 {
 	const struct timespec step = { .tv_nsec = 1000000 };
 
-	for (int ms = 0; ms < 2000 && !atomic_load_explicit(&device_started, memory_order_acquire); ms++)
+	for (int ms = 0; ms < 2000 && !atomic_load_explicit(&device_started, memory_order_acquire);
+	     ms++)
 		nanosleep(&step, NULL);
 }
 
@@ -192,7 +197,8 @@ static void thread_end(void *arg)
 	self->ended = 1;
 	self->ring = NULL;
 	if (ring) {
-		/* A thread that was cancelled or left by longjmp may have stamped and never published. */
+		/* A thread that was cancelled or left by longjmp may have stamped and never
+		 * published. */
 		atomic_store_explicit(&ring->busy, 0, memory_order_relaxed);
 		atomic_store_explicit(&ring->state, TS_RING_EXITED, memory_order_release);
 	}
@@ -213,8 +219,11 @@ static void make_ring(struct ts_thread *self)
 	}
 	rec = ts_reserve(self->ring, 1);
 	if (rec) {
-		*rec = (struct ts_rec_thread){ .h = { .kind = TS_REC_THREAD, .slots = 1, .t = ts_clock_now() },
-					       .number = self->number, .tid = tid };
+		*rec = (struct ts_rec_thread){
+			.h = { .kind = TS_REC_THREAD, .slots = 1, .t = ts_clock_now() },
+			.number = self->number,
+			.tid = tid
+		};
 		prctl(PR_GET_NAME, rec->name);
 		ts_commit(self->ring, 1);
 	}
@@ -242,8 +251,8 @@ struct ts_ring *ts_enter_slow(struct ts_thread *self)
 
 /* --- a full ring --- */
 
-/* The room up to half a ring from here is used without another look, then the slow path comes again: so the
- * writer is woken when the ring fills, long before anybody has to wait. */
+/* The room up to half a ring from here is used without another look, then the slow path comes
+ * again: so the writer is woken when the ring fills, long before anybody has to wait. */
 static bool has_room(struct ts_ring *ring, uint64_t head, unsigned slots)
 {
 	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
@@ -274,7 +283,8 @@ static bool wait_for_room(struct ts_ring *ring, uint64_t head, unsigned slots)
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	} while ((uint64_t)(now.tv_sec - begin.tv_sec) * 1000 + (uint64_t)now.tv_nsec / 1000000 <
 		 ts_env.wait_ms + (uint64_t)begin.tv_nsec / 1000000);
-	/* The writer is stuck: lose events from now on instead of holding the program up at each one. */
+	/* The writer is stuck: lose events from now on instead of holding the program up at each
+	 * one. */
 	ring->stalled = 1;
 	return false;
 }
@@ -334,7 +344,8 @@ static int finish(const char *reason)
 			atomic_store(&ts_recording, TS_REC_FINISHED);
 		return 0;
 	}
-	/* Device records are delivered by threads that are producers: while the session is still on. */
+	/* Device records are delivered by threads that are producers: while the session is still
+	 * on. */
 	if (ts_device) {
 		ts_device->flush((unsigned)ts_env.exit_ms, true);
 		ts_device->stop();
@@ -355,9 +366,10 @@ int ts_record_finish(const char *reason, bool exiting)
 		ts_self.depth--;
 		atomic_store(&finish_done, 1);
 	} else if (!ts_self.depth) {
-		/* Another thread is at it: the process must not end before.  (Inside ourselves it may be this very
-		 * thread: an exit handler called from a device callback.) */
-		for (uint64_t ms = 0; ms < ts_env.exit_ms * 2 + FINISH_MS && !atomic_load(&finish_done); ms++)
+		/* Another thread is at it: the process must not end before.  (Inside ourselves it
+		 * may be this very thread: an exit handler called from a device callback.) */
+		for (uint64_t ms = 0;
+		     ms < ts_env.exit_ms * 2 + FINISH_MS && !atomic_load(&finish_done); ms++)
 			nanosleep(&step, NULL);
 	}
 	errno = saved;

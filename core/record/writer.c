@@ -21,8 +21,8 @@
 #define WRITE_AT (256u << 10)           /* bytes of lines that are written at once */
 #define POLL_BUSY_MS 5
 #define POLL_IDLE_MS 20
-/* A stamp is visible to the writer no later than this after it was taken, unless the ring says busy:
- * the time a store takes to leave its core, with a wide margin. */
+/* A stamp is visible to the writer no later than this after it was taken, unless the ring says
+ * busy: the time a store takes to leave its core, with a wide margin. */
 #define STORE_DELAY_NS 200000
 
 struct ts_lines ts_lines;
@@ -61,9 +61,9 @@ void ts_writer_wake(void)
 	errno = saved;
 }
 
-/* Give the rings' slots back, up to the oldest record that is not in the file yet: the recovery file still
- * holds everything that a kill would lose.  A ring that has waited for a record until it is half full
- * gives that up. */
+/* Give the rings' slots back, up to the oldest record that is not in the file yet: the recovery
+ * file still holds everything that a kill would lose.  A ring that has waited for a record until it
+ * is half full gives that up. */
 static void give_back(void)
 {
 	static uint64_t oldest[TS_MAX_RINGS];
@@ -100,10 +100,12 @@ static void drain(struct ts_ring *ring, uint32_t index)
 	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
 	while (from.at != head) {
-		const struct ts_rec *rec = (const void *)(ring->slots + (size_t)(from.at & ring->mask) * TS_SLOT);
+		const struct ts_rec *rec =
+		    (const void *)(ring->slots + (size_t)(from.at & ring->mask) * TS_SLOT);
 
 		if (rec->kind == TS_REC_THREAD)
-			from.thread = thread_of[index] = ((const struct ts_rec_thread *)rec)->number;
+			from.thread = thread_of[index] =
+			    ((const struct ts_rec_thread *)rec)->number;
 		else
 			ts_print_record(rec, &from);
 		from.at += rec->slots ? rec->slots : 1;
@@ -147,7 +149,8 @@ static bool pass(bool last)
 	for (uint32_t i = 0; i < rings; i++) {
 		struct ts_ring *ring = ts_file_ring_at(i);
 
-		/* Busy is read before the head: a record published in between is drained all the same. */
+		/* Busy is read before the head: a record published in between is drained all the
+		 * same. */
 		if (!atomic_load_explicit(&ring->busy, memory_order_acquire))
 			not_busy[i] = watermark;
 		else if (not_busy[i] < watermark)
@@ -167,7 +170,8 @@ static void serve_flush(void)
 
 	if (asked == atomic_load(&flush_done))
 		return;
-	/* Memory events wait for a moment that all threads have passed; a little later it is there. */
+	/* Memory events wait for a moment that all threads have passed; a little later it is there.
+	 */
 	nanosleep(&(struct timespec){ .tv_nsec = 2 * STORE_DELAY_NS }, NULL);
 	pass(false);
 	write_lines(true);
@@ -213,7 +217,8 @@ static void end(void)
 	futex(&done, FUTEX_WAKE, INT32_MAX, NULL);
 }
 
-/* The first lines want to know the device, which shows itself only after the program's first calls. */
+/* The first lines want to know the device, which shows itself only after the program's first calls.
+ */
 static bool can_begin(uint64_t start_ns)
 {
 	uint64_t passed = now_ns() - start_ns;
@@ -232,7 +237,8 @@ static void *run(void *arg)
 	ts_self.depth = 1;              /* whatever this thread calls is not recorded */
 	prctl(PR_SET_NAME, "tstrace");
 	for (;;) {
-		struct timespec poll = { .tv_nsec = (was_busy ? POLL_BUSY_MS : POLL_IDLE_MS) * 1000000 };
+		struct timespec poll = { .tv_nsec =
+					     (was_busy ? POLL_BUSY_MS : POLL_IDLE_MS) * 1000000 };
 
 		if (!atomic_load(&finish_asked))
 			futex(&wake, FUTEX_WAIT, 0, &poll);
@@ -291,8 +297,9 @@ static bool wait_for(_Atomic uint32_t *word, uint32_t value, unsigned timeout_ms
 			return true;
 		if (now >= deadline)
 			return false;
-		futex(word, FUTEX_WAIT, seen, &(struct timespec){ .tv_sec = (time_t)((deadline - now) / 1000000000),
-								  .tv_nsec = (long)((deadline - now) % 1000000000) });
+		futex(word, FUTEX_WAIT, seen,
+		      &(struct timespec){ .tv_sec = (time_t)((deadline - now) / 1000000000),
+					  .tv_nsec = (long)((deadline - now) % 1000000000) });
 	}
 }
 

@@ -121,8 +121,8 @@ json_t *valid_trace(const char *path)
 	assert_int_equal(ts_health_check(path, false, &health), 0);
 	for (size_t i = 0; i < health.kept; i++)
 		if (health.issues[i].is_error)
-			fail_msg("%s:%lu: %s: %s", path, (unsigned long)health.issues[i].line, health.issues[i].code,
-				 health.issues[i].text);
+			fail_msg("%s:%lu: %s: %s", path, (unsigned long)health.issues[i].line,
+				 health.issues[i].code, health.issues[i].text);
 	assert_true(health.valid);
 	ts_health_free(&health);
 	return trace_lines(path);
@@ -169,8 +169,13 @@ void put_alloc(uint64_t address, uint64_t bytes, int error, uint32_t stack)
 	struct ts_rec_alloc *rec = ring ? ts_reserve(ring, 1) : NULL;
 
 	if (rec) {
-		*rec = (struct ts_rec_alloc){ .h = { .kind = TS_REC_ALLOC, .slots = 1, .span = ts_self.span, .stack = stack },
-					      .address = address, .bytes = bytes, .error = error };
+		*rec = (struct ts_rec_alloc){ .h = { .kind = TS_REC_ALLOC,
+						     .slots = 1,
+						     .span = ts_self.span,
+						     .stack = stack },
+					      .address = address,
+					      .bytes = bytes,
+					      .error = error };
 		rec->h.t = ts_stamp(ring);
 		ts_commit(ring, 1);
 	}
@@ -183,8 +188,12 @@ static void put_some_free(enum ts_rec_kind kind, uint64_t address, int error, ui
 	struct ts_rec_free *rec = ring ? ts_reserve(ring, 1) : NULL;
 
 	if (rec) {
-		*rec = (struct ts_rec_free){ .h = { .kind = (uint8_t)kind, .slots = 1, .span = ts_self.span, .stack = stack },
-					     .address = address, .error = error };
+		*rec = (struct ts_rec_free){ .h = { .kind = (uint8_t)kind,
+						    .slots = 1,
+						    .span = ts_self.span,
+						    .stack = stack },
+					     .address = address,
+					     .error = error };
 		rec->h.t = ts_stamp(ring);
 		ts_commit(ring, 1);
 	}
@@ -208,9 +217,14 @@ void put_launch(const char *name, uint32_t correlation)
 	struct ts_rec_op *rec = ring ? ts_reserve(ring, 2) : NULL;
 
 	if (rec) {
-		*rec = (struct ts_rec_op){ .h = { .kind = TS_REC_OP, .slots = 2, .span = ts_self.span, .t = begin },
-					   .t_end = ts_clock_now(), .name = ts_arena_text(name), .correlation = correlation,
-					   .grid = { 1, 2, 3 }, .block = { 32, 1, 1 } };
+		*rec = (struct ts_rec_op){
+			.h = { .kind = TS_REC_OP, .slots = 2, .span = ts_self.span, .t = begin },
+			.t_end = ts_clock_now(),
+			.name = ts_arena_text(name),
+			.correlation = correlation,
+			.grid = { 1, 2, 3 },
+			.block = { 32, 1, 1 }
+		};
 		ts_commit(ring, 2);
 	}
 	ts_leave();

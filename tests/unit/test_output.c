@@ -1,4 +1,5 @@
-/* The file: its name, what is there already, a full disk, a closed descriptor, compression, the locale. */
+/* The file: its name, what is there already, a full disk, a closed descriptor, compression, the
+ * locale. */
 #include "tests/unit/record_test.h"
 
 #include <errno.h>
@@ -33,7 +34,8 @@ static void test_template(void **state)
 	(void)state;
 	gethostname(host, sizeof(host) - 1);
 	assert_int_equal(ts_output_expand("/a/%e.%p.%h.%%", "/cwd", path), 0);
-	snprintf(expected, sizeof(expected), "/a/%s.%d.%s.%%", ts_output_program(), (int)getpid(), host);
+	snprintf(expected, sizeof(expected), "/a/%s.%d.%s.%%", ts_output_program(), (int)getpid(),
+		 host);
 	assert_string_equal(path, expected);
 	assert_int_equal(ts_output_expand("x.jsonl", "/cwd", path), 0);
 	assert_string_equal(path, "/cwd/x.jsonl");
@@ -55,7 +57,8 @@ static void test_unknown_token_is_kept(void **state)
 
 static void test_rank_and_missing_folders(void **state)
 {
-	const char *template = test_path("new/folder/%r.jsonl"), *path = test_path("new/folder/17.jsonl");
+	const char *template = test_path("new/folder/%r.jsonl"),
+		   *path = test_path("new/folder/17.jsonl");
 	json_t *lines;
 
 	(void)state;
@@ -67,7 +70,8 @@ static void test_rank_and_missing_folders(void **state)
 
 static void test_an_existing_file_is_never_overwritten(void **state)
 {
-	const char *path = test_path("same.jsonl"), *second = test_path("same.1.jsonl"), *third = test_path("same.2.jsonl");
+	const char *path = test_path("same.jsonl"), *second = test_path("same.1.jsonl"),
+		   *third = test_path("same.2.jsonl");
 	FILE *file = fopen(path, "w");
 	char text[16] = "";
 
@@ -103,8 +107,10 @@ static void test_bad_variables(void **state)
 	const char *path = test_path("variables.jsonl");
 
 	(void)state;
-	assert_int_equal(run_session(one_launch, path, "TSTRACE_STACKS=many", "TSTRACE_OUTPT=x", "TSTRACE_TAGS=a=1,b",
-				     "TSTRACE_CAPTURE_STEP=3", "TSTRACE_WARMUP_STEPS=3", NULL), 0);
+	assert_int_equal(run_session(one_launch, path, "TSTRACE_STACKS=many", "TSTRACE_OUTPT=x",
+				     "TSTRACE_TAGS=a=1,b", "TSTRACE_CAPTURE_STEP=3",
+				     "TSTRACE_WARMUP_STEPS=3", NULL),
+			 0);
 	assert_non_null(strstr(said, "TSTRACE_STACKS=many"));
 	assert_non_null(strstr(said, "did you mean TSTRACE_OUTPUT?"));
 	assert_non_null(strstr(said, "TSTRACE_TAGS"));
@@ -194,8 +200,18 @@ static void test_closed_descriptor(void **state)
 /* --- names (field cases 5.01, 5.02, 5.10) --- */
 
 static const char *const names[] = {
-	"k<'\"'>", "operator\"\" _kg", "a\\b", "{\"d\":1}", "trailing\\", "\x01\x02\x1f\x7f", "caf\xc3\xa9 \xe2\x80\xa8",
-	"\xff", "cut \xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80", "",
+	"k<'\"'>",
+	"operator\"\" _kg",
+	"a\\b",
+	"{\"d\":1}",
+	"trailing\\",
+	"\x01\x02\x1f\x7f",
+	"caf\xc3\xa9 \xe2\x80\xa8",
+	"\xff",
+	"cut \xe2\x82",
+	"\xed\xa0\x80",
+	"\xf4\x90\x80\x80",
+	"",
 };
 
 static void odd_names(void)
@@ -259,7 +275,8 @@ static void test_huge_names_are_written_once(void **state)
 	second = event_at(lines, "op", 1);
 	assert_int_equal(strlen(text_of(first, "full_name")), HUGE_NAME + 1);
 	assert_string_not_equal(text_of(first, "op_name"), text_of(second, "op_name"));
-	assert_string_equal(text_of(first, "op_name"), text_of(event_at(lines, "op", 998), "op_name"));
+	assert_string_equal(text_of(first, "op_name"),
+			    text_of(event_at(lines, "op", 998), "op_name"));
 	json_decref(lines);
 }
 

@@ -85,7 +85,9 @@ static void test_dropped_events_are_counted(void **state)
 	size_t total;
 
 	(void)state;
-	assert_int_equal(run_session(eight_threads, path, "TSTRACE_BUFFER=16K", "TSTRACE_ON_FULL=drop", NULL), 0);
+	assert_int_equal(
+	    run_session(eight_threads, path, "TSTRACE_BUFFER=16K", "TSTRACE_ON_FULL=drop", NULL),
+	    0);
 	lines = valid_trace(path);
 	lost = json_object_get(event_at(lines, "terminal", 0), "lost");
 	total = event_count(lines, "op");
@@ -96,7 +98,8 @@ static void test_dropped_events_are_counted(void **state)
 
 static pthread_key_t key;
 
-/* A destructor of the program's own, run again in each round, that uses the device (field case 2.14). */
+/* A destructor of the program's own, run again in each round, that uses the device (field
+ * case 2.14). */
 static void at_thread_end(void *value)
 {
 	uintptr_t rounds = (uintptr_t)value;
@@ -382,7 +385,8 @@ static void keeps_errno(void)
 static void test_errno_is_kept(void **state)
 {
 	(void)state;
-	assert_int_equal(run_session(keeps_errno, test_path("errno.jsonl"), "TSTRACE_BUFFER=16K", NULL), 0);
+	assert_int_equal(
+	    run_session(keeps_errno, test_path("errno.jsonl"), "TSTRACE_BUFFER=16K", NULL), 0);
 }
 
 /* --- a signal handler that interrupts us (field case 2.10) --- */
