@@ -4,7 +4,8 @@ T=${T:-$(mktemp -d)}
 cd "$T" || exit 1
 # In a sanitizer's build its runtime must come before every other library.
 sanitizer=$(ldd "$B/libtstrace.so" | awk '/lib(asan|tsan|ubsan)/ { print $3 }' | tr '\n' ' ')
-[ -z "$sanitizer" ] || export LD_PRELOAD=${sanitizer% } ASAN_OPTIONS=detect_leaks=0
+[ -z "$sanitizer" ] || export LD_PRELOAD=${sanitizer% } \
+	ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0 TSAN_OPTIONS=handle_segv=0:handle_abort=0
 fail() { echo "900: $*"; exit 1; }
 expect() { # STATUS WORDS-ON-STDERR COMMAND...
 	local want=$1 words=$2
