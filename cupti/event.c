@@ -188,6 +188,7 @@ static void *before(uint64_t stream, bool per_thread)
 		return NULL;
 	}
 	work->stream = stream || !per_thread ? (CUstream)(uintptr_t)stream : CU_STREAM_PER_THREAD;
+	work->submitted = ts_clock_now();
 	if (device_driver.event_record(work->begin, work->stream) == CUDA_SUCCESS)
 		return work;
 	/* A stream of another context, for one. */
@@ -209,6 +210,7 @@ static uint8_t activity_of(const struct ts_rec_op *op)
 
 static void describe(struct event_work *work, const struct ts_rec_op *op)
 {
+	work->launched = op->h.t;
 	work->interval = (struct ts_rec_interval){
 		.h = { .kind = TS_REC_INTERVAL,
 		       .slots = 2,

@@ -19,6 +19,7 @@ struct event_work {
 	uint32_t generation;            /* of the context, when taken */
 	CUevent begin, end;
 	CUstream stream;
+	uint64_t submitted, launched;   /* raw clock: before `begin` was recorded; the call began */
 	struct ts_rec_interval interval;
 };
 

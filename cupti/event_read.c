@@ -24,6 +24,18 @@ static pthread_cond_t wake_cond, idle_cond;
 static bool give_up;                    /* under event_lock */
 static unsigned ending;                 /* contexts to be forgotten; under event_lock */
 
+/* On an idle stream the first event passes before the call that it precedes has begun: the work
+ * did not.  A time from before the event was recorded is the clock's fault: it stays, to be seen. */
+static void not_before_launch(const struct event_work *work, struct ts_rec_interval *i)
+{
+	uint64_t submitted = ts_clock_to_ns(work->submitted);
+	uint64_t launched = ts_clock_to_ns(work->launched);
+
+	if (i->start_ns < launched && i->start_ns + i->clock_error_ns >= submitted &&
+	    i->end_ns > launched)
+		i->start_ns = launched;
+}
+
 static void give_out(struct event_work *work, bool passed)
 {
 	struct ts_rec_interval *i = &work->interval;
@@ -32,6 +44,7 @@ static void give_out(struct event_work *work, bool passed)
 	if (passed && event_place(work->context, work->begin, &i->start_ns, &start_error) &&
 	    event_place(work->context, work->end, &i->end_ns, &end_error)) {
 		i->clock_error_ns = start_error > end_error ? start_error : end_error;
+		not_before_launch(work, i);
 	} else {
 		i->untimed = 1;
 		ts_lost(passed ? TS_LOST_device_untimed : TS_LOST_device_unfinished, 1);

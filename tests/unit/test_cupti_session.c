@@ -259,7 +259,7 @@ static void call(CUpti_ApiCallbackSite site, uint32_t correlation, uint64_t *dat
 /* Inside a hook a callback gives the id and nothing else; without one it is the only witness. */
 static void callbacks(void)
 {
-	uint64_t data = 0xdead;         /* CUPTI does not clear it */
+	uint64_t data = 0xdead, inner = 0xdead; /* CUPTI does not clear them */
 
 	CHECK(!ts_record_open());
 	CHECK(ts_enter());
@@ -270,6 +270,8 @@ static void callbacks(void)
 	ts_leave();
 	data = 0xdead;
 	call(CUPTI_API_ENTER, 12, &data);
+	call(CUPTI_API_ENTER, 14, &inner);      /* what the call does inside is not another one */
+	call(CUPTI_API_EXIT, 14, &inner);
 	call(CUPTI_API_EXIT, 12, &data);
 	finish();
 	call(CUPTI_API_ENTER, 13, &data);
