@@ -10,7 +10,7 @@
 enum mode { AUTO, CUPTI, EVENT, OFF };
 
 static char reason[640];
-static enum ts_backend running;
+static _Atomic enum ts_backend running;
 static bool inherited;          /* a fork's child: the parent's CUDA and CUPTI are unusable here */
 
 static void start(void)

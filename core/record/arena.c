@@ -85,6 +85,7 @@ static uint32_t add(uint32_t hash, uint32_t kind, uint32_t extra, const void *da
 uint32_t ts_arena_put(enum ts_entry_kind kind, uint32_t extra, const void *data, size_t bytes)
 {
 	uint32_t hash, slot, id;
+	int cancel;
 
 	if (!ts_file || bytes > UINT32_MAX / 2)
 		return 0;
@@ -92,9 +93,12 @@ uint32_t ts_arena_put(enum ts_entry_kind kind, uint32_t extra, const void *data,
 	id = find(hash, kind, extra, data, bytes, &slot);
 	if (id)
 		return id;
+	/* A new piece is a file to open: no point for pthread_cancel while the lock is held. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&lock);
 	id = add(hash, kind, extra, data, bytes);
 	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(cancel, NULL);
 	if (!id)
 		ts_lost(TS_LOST_names, 1);
 	return id;
@@ -125,6 +129,6 @@ void ts_arena_parent(void)
 
 void ts_arena_child(void)
 {
-	pthread_mutex_init(&lock, NULL);
 	entries = 0;
+	pthread_mutex_unlock(&lock);    /* taken before the fork by this very thread */
 }

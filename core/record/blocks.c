@@ -40,13 +40,13 @@ static size_t slot_of(const struct ts_block *blocks, size_t size, uint64_t addre
 
 static bool rebuild(void)
 {
-	size_t live = 0, bigger = room ? room : FIRST_ROOM / 2, old_room = room;
+	size_t kept = 0, bigger = room ? room : FIRST_ROOM / 2, old_room = room;
 	struct ts_block *blocks;
 	bool drop;
 
 	for (size_t i = 0; i < room; i++)
-		live += table[i].address && table[i].state == TS_BLOCK_LIVE;
-	drop = room >= CROWDED && live < room / 4;
+		kept += table[i].address && table[i].state != TS_BLOCK_FREED;
+	drop = room >= CROWDED && kept < room / 4;
 	if (!drop)
 		bigger *= 2;
 	blocks = mmap(NULL, bigger * sizeof(*blocks), PROT_READ | PROT_WRITE,
@@ -59,7 +59,7 @@ static bool rebuild(void)
 			continue;
 		if (drop && table[i].generation > generation_floor)
 			generation_floor = table[i].generation;
-		if (drop && table[i].state != TS_BLOCK_LIVE)
+		if (drop && table[i].state == TS_BLOCK_FREED)
 			continue;
 		blocks[slot_of(blocks, bigger, table[i].address, table[i].space)] = table[i];
 		used++;

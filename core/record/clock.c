@@ -201,6 +201,9 @@ void ts_clock_maintain(void)
 	 * measured rate and leave the offset; order matters more than the wall. */
 	if (mult > raw_rate + raw_rate / 1000 || mult < raw_rate - raw_rate / 1000)
 		mult = raw_rate;
+	/* Held up since the reading: another thread may soon map what lies in the piece. */
+	if (counter() - now.raw > (start - now.raw) / 2)
+		return;
 	append((struct ts_clock_segment){ start, at_start, mult });
 }
 

@@ -66,6 +66,26 @@ const char *ts_record_path(void)
 	return trace_path[0] ? trace_path : NULL;
 }
 
+/* What runs seldom sleeps, opens files and holds locks: no point for pthread_cancel, which would
+ * leave them held, and which the program does not expect in these calls.  Also keeps errno. */
+struct quiet {
+	int cancel, error;
+};
+
+static struct quiet quiet_begin(void)
+{
+	struct quiet quiet = { .error = errno };
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet.cancel);
+	return quiet;
+}
+
+static void quiet_end(struct quiet quiet)
+{
+	pthread_setcancelstate(quiet.cancel, NULL);
+	errno = quiet.error;
+}
+
 /* --- opening --- */
 
 static void warn(const char *text)
@@ -158,10 +178,12 @@ bool ts_record_device_started(void)
 int ts_record_open(void)
 {
 	bool opened = false;
-	int state, saved = errno;
+	struct quiet quiet;
+	int state;
 
 	if (atomic_load(&ts_recording) == TS_REC_ON && ts_record_device_started())
 		return 0;
+	quiet = quiet_begin();
 	/* Another library's constructor may call CUDA before ours ran. */
 	pthread_once(&loaded, load);
 	pthread_mutex_lock(&open_lock);
@@ -176,7 +198,7 @@ int ts_record_open(void)
 		start_device();
 	else if (state == TS_REC_ON && !ts_record_device_started())
 		wait_for_device();
-	errno = saved;
+	quiet_end(quiet);
 	return state == TS_REC_ON || state == TS_REC_OFF ? 0 : open_error ? open_error : -ESHUTDOWN;
 }
 
@@ -233,7 +255,8 @@ static void make_ring(struct ts_thread *self)
 
 struct ts_ring *ts_enter_slow(struct ts_thread *self)
 {
-	int state = atomic_load(&ts_recording), saved = errno;
+	int state = atomic_load(&ts_recording);
+	struct quiet quiet;
 
 	if (state == TS_REC_FINISHED)
 		ts_lost(TS_LOST_late, 1);
@@ -243,9 +266,11 @@ struct ts_ring *ts_enter_slow(struct ts_thread *self)
 		return NULL;
 	if (!ts_record_device_started())
 		ts_record_open();
-	if (!self->ring && atomic_load(&ts_recording) == TS_REC_ON)
+	if (!self->ring && atomic_load(&ts_recording) == TS_REC_ON) {
+		quiet = quiet_begin();
 		make_ring(self);
-	errno = saved;
+		quiet_end(quiet);
+	}
 	return self->ring;
 }
 
@@ -294,14 +319,14 @@ void *ts_reserve_slow(struct ts_ring *ring, unsigned slots)
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	uint32_t at = (uint32_t)head & ring->mask, size = ring->mask + 1;
 	unsigned pad = at + slots > size ? size - at : 0;
-	int saved = errno;
+	struct quiet quiet = quiet_begin();
 	struct ts_rec *filler;
 
 	if (!has_room(ring, head, pad + slots) && !wait_for_room(ring, head, pad + slots)) {
 		atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
 		ts_lost(TS_LOST_ring_full, 1);
 		atomic_store_explicit(&ring->busy, 0, memory_order_relaxed);
-		errno = saved;
+		quiet_end(quiet);
 		return NULL;
 	}
 	ring->stalled = 0;
@@ -313,7 +338,7 @@ void *ts_reserve_slow(struct ts_ring *ring, unsigned slots)
 		atomic_store_explicit(&ring->head, head + pad, memory_order_release);
 		at = 0;
 	}
-	errno = saved;
+	quiet_end(quiet);
 	return ring->slots + (size_t)at * TS_SLOT;
 }
 
@@ -321,16 +346,18 @@ void *ts_reserve_slow(struct ts_ring *ring, unsigned slots)
 
 int ts_record_flush(unsigned timeout_ms, bool to_disk)
 {
-	int state = atomic_load(&ts_recording), saved = errno, result;
+	int state = atomic_load(&ts_recording), result;
+	struct quiet quiet;
 
 	if (state == TS_REC_UNOPENED || state == TS_REC_REFUSED)
 		return 0;
+	quiet = quiet_begin();
 	ts_self.depth++;
 	if (ts_device)
 		ts_device->flush(timeout_ms, false);
 	result = ts_writer_flush(timeout_ms, to_disk);
 	ts_self.depth--;
-	errno = saved;
+	quiet_end(quiet);
 	return result;
 }
 
@@ -357,7 +384,8 @@ static int finish(const char *reason)
 int ts_record_finish(const char *reason, bool exiting)
 {
 	const struct timespec step = { .tv_nsec = 1000000 };
-	int saved = errno, result = 0;
+	struct quiet quiet = quiet_begin();
+	int result = 0;
 
 	(void)exiting;
 	if (!atomic_exchange(&finishing, 1)) {
@@ -372,7 +400,7 @@ int ts_record_finish(const char *reason, bool exiting)
 		     ms < ts_env.exit_ms * 2 + FINISH_MS && !atomic_load(&finish_done); ms++)
 			nanosleep(&step, NULL);
 	}
-	errno = saved;
+	quiet_end(quiet);
 	return result;
 }
 
@@ -399,7 +427,6 @@ static void in_parent(void)
 
 static void in_child(void)
 {
-	pthread_mutex_init(&open_lock, NULL);
 	ts_clock_detach();
 	ts_arena_child();
 	ts_file_child();
@@ -423,7 +450,8 @@ static void in_child(void)
 	ts_self.number = 0;
 	ts_self.span = 1;
 	ts_self.step = 0;
-	ts_self.spans = NULL;
+	ts_session_thread_end();
+	pthread_mutex_unlock(&open_lock);
 }
 
 static void load(void)

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -32,6 +33,7 @@ static _Atomic uint32_t done;           /* futex: grows with each finished pass 
 static _Atomic uint32_t flush_asked, flush_done;
 static _Atomic int flush_to_disk, finish_asked, finished;
 static const char *finish_reason;
+static char reason_text[1024];
 static bool begun;                      /* the first lines are printed */
 static uint64_t written_ns;             /* when lines were last written */
 static uint64_t count_written;
@@ -213,18 +215,31 @@ static void end(void)
 	ts_file->finished = 1;
 	ts_file_unlink();
 	atomic_store(&finished, 1);
+	/* All that could be written is: who waits for a flush need not wait on. */
+	atomic_store(&flush_done, atomic_load(&flush_asked));
+	futex(&flush_done, FUTEX_WAKE, INT32_MAX, NULL);
 	atomic_fetch_add(&done, 1);
 	futex(&done, FUTEX_WAKE, INT32_MAX, NULL);
 }
 
-/* The first lines want to know the device, which shows itself only after the program's first calls.
- */
+static bool is_half_full(const struct ts_ring *ring)
+{
+	return atomic_load_explicit(&ring->head, memory_order_acquire) -
+		   atomic_load_explicit(&ring->tail, memory_order_relaxed) >
+	       ring->mask / 2;
+}
+
+/* The first lines want to know the device, which shows itself only after the program's first calls;
+ * but nobody may have to wait for room because of that. */
 static bool can_begin(uint64_t start_ns)
 {
 	uint64_t passed = now_ns() - start_ns;
 
 	if (atomic_load(&finish_asked) || atomic_load(&flush_asked) != atomic_load(&flush_done))
 		return true;
+	for (uint32_t i = 0; i < atomic_load_explicit(&ts_file->rings, memory_order_acquire); i++)
+		if (is_half_full(ts_file_ring_at(i)))
+			return true;
 	return ts_record_device_started() ? passed > 50000000 : passed > UINT64_C(5000000000);
 }
 
@@ -312,13 +327,19 @@ int ts_writer_flush(unsigned timeout_ms, bool to_disk)
 	if (to_disk)
 		atomic_store(&flush_to_disk, 1);
 	ticket = atomic_fetch_add(&flush_asked, 1) + 1;
+	/* The writer ended meanwhile: it may have looked before this was asked. */
+	if (atomic_load(&finished))
+		return ts_output_error();
 	ts_writer_wake();
 	return wait_for(&flush_done, ticket, timeout_ms) ? ts_output_error() : -ETIMEDOUT;
 }
 
 int ts_writer_finish(const char *reason, unsigned timeout_ms)
 {
-	finish_reason = reason;
+	/* The writer may need it after the caller has stopped waiting. */
+	if (reason)
+		snprintf(reason_text, sizeof(reason_text), "%s", reason);
+	finish_reason = reason ? reason_text : NULL;
 	atomic_store(&finish_asked, 1);
 	ts_writer_wake();
 	return wait_for(&done, 1, timeout_ms) ? ts_output_error() : -ETIMEDOUT;

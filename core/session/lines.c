@@ -100,8 +100,11 @@ static void print_tags(void)
 		const char *key;
 		size_t key_bytes, bytes;
 	} tags[MAX_TAGS], hold;
+	const struct tag simulated = { "simulated=true", 9, 14 };
 	size_t count = 0, at;
 
+	if (ts_describe_simulated())
+		tags[count++] = simulated;
 	for (const char *p = ts_env.tags; *p && count < MAX_TAGS;) {
 		size_t bytes = strcspn(p, ","), key_bytes = strcspn(p, "=,");
 
@@ -120,8 +123,9 @@ static void print_tags(void)
 		}
 		p += bytes + (p[bytes] == ',');
 	}
-	if (ts_describe_simulated() && count < MAX_TAGS)
-		tags[count++] = (struct tag){ "simulated=true", 9, 14 };
+	/* Not the user's to say. */
+	if (ts_describe_simulated())
+		tags[0] = simulated;
 	for (size_t i = 1; i < count; i++) {
 		hold = tags[i];
 		for (at = i; at > 0 && strncmp(tags[at - 1].key, hold.key, hold.key_bytes + 1) > 0;

@@ -230,7 +230,8 @@ TS_EXPORT int tstrace_finish(tstrace_session *session, const char **path)
 TS_EXPORT int tstrace_finish_failed(tstrace_session *session, const char *reason, const char **path)
 {
 	(void)session;
-	if (!reason || !reason[0])
+	/* A trace whose reason is blank is not valid. */
+	if (!reason || !reason[strspn(reason, " \t\r\n\v\f")])
 		return -EINVAL;
 	if (path)
 		*path = ts_record_path();

@@ -40,7 +40,8 @@ static void test_once(void **state)
 	assert_string_equal((const char *)ts_arena_get(id)->data, "kernel");
 	/* Kind and extra belong to what it is. */
 	assert_int_not_equal(ts_arena_put(TS_ENTRY_STACK, 0, "kernel", 6), id);
-	assert_int_not_equal(ts_arena_put(TS_ENTRY_STACK, 1, "kernel", 6), ts_arena_put(TS_ENTRY_STACK, 0, "kernel", 6));
+	assert_int_not_equal(ts_arena_put(TS_ENTRY_STACK, 1, "kernel", 6),
+			     ts_arena_put(TS_ENTRY_STACK, 0, "kernel", 6));
 	/* Bytes are kept as they are, zeros too. */
 	id = ts_arena_put(TS_ENTRY_TEXT, 0, "a\0b", 3);
 	assert_int_not_equal(id, ts_arena_put(TS_ENTRY_TEXT, 0, "a\0c", 3));
@@ -126,11 +127,9 @@ static void test_full_store(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_once),
-		cmocka_unit_test(test_long_texts),
-		cmocka_unit_test(test_threads_agree),
-		cmocka_unit_test(test_full_store),
+	    cmocka_unit_test(test_none),       cmocka_unit_test(test_once),
+	    cmocka_unit_test(test_long_texts), cmocka_unit_test(test_threads_agree),
+	    cmocka_unit_test(test_full_store),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -22,14 +22,15 @@ static uint64_t monotonic(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* How far the mapped clock lies outside a bracket of true readings, at best of some: a preempted reading says
- * nothing. */
+/* How far the mapped clock lies outside a bracket of true readings, at best of some: a preempted
+ * reading says nothing. */
 static uint64_t error_ns(void)
 {
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < 50; i++) {
-		uint64_t before = monotonic(), raw = ts_clock_now(), after = monotonic(), ns = ts_clock_to_ns(raw);
+		uint64_t before = monotonic(), raw = ts_clock_now(), after = monotonic(),
+			 ns = ts_clock_to_ns(raw);
 		uint64_t error = ns < before ? before - ns : ns > after ? ns - after : 0;
 
 		if (error < best)
@@ -45,7 +46,7 @@ static void test_close_to_the_true_clock(void **state)
 	for (int i = 0; i < 15; i++) {
 		assert_in_range(error_ns(), 0, 10000);
 		ts_clock_maintain();
-		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 	}
 }
 
@@ -70,7 +71,7 @@ static void test_an_answer_never_changes(void **state)
 		last = ns[i];
 		if (i % 16 == 0) {
 			ts_clock_maintain();
-			nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+			nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 		}
 	}
 	for (int i = 0; i < KEPT; i++)
@@ -89,7 +90,9 @@ static void test_pieces_meet(void **state)
 	ts_clock_attach(file);
 	for (uint32_t i = 1; i < file->clock_segments; i++) {
 		const struct ts_clock_segment *a = &file->clock[i - 1], *b = &file->clock[i];
-		uint64_t at_end = a->base_ns + (uint64_t)(((unsigned __int128)(b->start - a->start) * a->mult) >> 32);
+		uint64_t at_end =
+		    a->base_ns +
+		    (uint64_t)(((unsigned __int128)(b->start - a->start) * a->mult) >> 32);
 
 		assert_true(b->start > a->start);
 		assert_int_equal(b->base_ns, at_end);
@@ -150,12 +153,12 @@ static void test_plain_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_close_to_the_true_clock),
-		cmocka_unit_test(test_an_answer_never_changes),
-		cmocka_unit_test(test_pieces_meet),
-		cmocka_unit_test(test_monotonic_in_every_thread),
-		cmocka_unit_test(test_session_time),
-		cmocka_unit_test(test_plain_clock),
+	    cmocka_unit_test(test_close_to_the_true_clock),
+	    cmocka_unit_test(test_an_answer_never_changes),
+	    cmocka_unit_test(test_pieces_meet),
+	    cmocka_unit_test(test_monotonic_in_every_thread),
+	    cmocka_unit_test(test_session_time),
+	    cmocka_unit_test(test_plain_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ static int set(const char *setting)
 {
 	static struct ts_env defaults;
 	static bool is_kept;
-	char *environment[] = { (char *)"PATH=/bin", (char *)(uintptr_t)setting, NULL };
+	char *environment[] = {(char *)"PATH=/bin", (char *)(uintptr_t)setting, NULL};
 	int result;
 
 	if (!is_kept)
@@ -55,17 +55,29 @@ static void test_good_values(void **state)
 	assert_int_equal(ts_env.on_full, 1);
 	assert_int_equal(set("TSTRACE_CAPTURE_STEP=18446744073709551615"), 0);
 	assert_true(ts_env.capture_step == UINT64_MAX);
-	assert_int_equal(set("TSTRACE_SIM_ANYTHING=1"), 0);     /* the simulated device's */
-	assert_int_equal(set("TSTRACEX=1"), 0);                 /* not ours */
+	assert_int_equal(set("TSTRACE_SIM_ANYTHING=1"), 0); /* the simulated device's */
+	assert_int_equal(set("TSTRACEX=1"), 0);		    /* not ours */
 }
 
 static void test_bad_values_keep_the_default(void **state)
 {
 	static const char *const bad[] = {
-		"TSTRACE_STACKS=257", "TSTRACE_STACKS=", "TSTRACE_STACKS=-1", "TSTRACE_STACKS= 5", "TSTRACE_STACKS=5x",
-		"TSTRACE_STACKS=0x10", "TSTRACE_STACKS=18446744073709551616", "TSTRACE_BUFFER=1", "TSTRACE_BUFFER=4G",
-		"TSTRACE_BUFFER=1MB", "TSTRACE_BUFFER=99999999999999999999G", "TSTRACE_BUFFER=18014398509481984K",
-		"TSTRACE_ON_FULL=dro", "TSTRACE_ON_FULL=wait,drop", "TSTRACE_ON_FULL=", "TSTRACE_DEVICE=CUPTI",
+	    "TSTRACE_STACKS=257",
+	    "TSTRACE_STACKS=",
+	    "TSTRACE_STACKS=-1",
+	    "TSTRACE_STACKS= 5",
+	    "TSTRACE_STACKS=5x",
+	    "TSTRACE_STACKS=0x10",
+	    "TSTRACE_STACKS=18446744073709551616",
+	    "TSTRACE_BUFFER=1",
+	    "TSTRACE_BUFFER=4G",
+	    "TSTRACE_BUFFER=1MB",
+	    "TSTRACE_BUFFER=99999999999999999999G",
+	    "TSTRACE_BUFFER=18014398509481984K",
+	    "TSTRACE_ON_FULL=dro",
+	    "TSTRACE_ON_FULL=wait,drop",
+	    "TSTRACE_ON_FULL=",
+	    "TSTRACE_DEVICE=CUPTI",
 	};
 
 	(void)state;
@@ -111,10 +123,10 @@ static void test_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_values),
-		cmocka_unit_test(test_bad_values_keep_the_default),
-		cmocka_unit_test(test_unknown_names),
-		cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_good_values),
+	    cmocka_unit_test(test_bad_values_keep_the_default),
+	    cmocka_unit_test(test_unknown_names),
+	    cmocka_unit_test(test_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,6 +170,12 @@ const char *__asan_default_options(void)
 	return "detect_leaks=0";
 }
 
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+	return "report_thread_leaks=0";
+}
+
 /* --- fork (field cases 2.01, 2.02, 2.03) --- */
 
 static _Atomic int forked_enough;

@@ -22,8 +22,8 @@
 
 /* --- faults.c: what the environment asks to go wrong (README.md lists the variables) --- */
 struct sim_faults {
-#define SIM_FAULT(name, field, help) long field;
-#define SIM_FAULT_TEXT(name, field, help) const char *field;
+#define SIM_FAULT(name, field, help) _Atomic long field;
+#define SIM_FAULT_TEXT(name, field, help) const char *_Atomic field;
 #include "tests/sim/cupti/faults.def"
 };
 extern struct sim_faults sim_faults;
