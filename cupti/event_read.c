@@ -25,7 +25,7 @@ static bool give_up;                    /* under event_lock */
 static unsigned ending;                 /* contexts to be forgotten; under event_lock */
 
 /* On an idle stream the first event passes before the call that it precedes has begun: the work
- * did not.  A time from before the event was recorded is the clock's fault: it stays, to be seen. */
+ * did not.  A time from before the event was recorded is the clock's fault, and stays. */
 static void not_before_launch(const struct event_work *work, struct ts_rec_interval *i)
 {
 	uint64_t submitted = ts_clock_to_ns(work->submitted);
