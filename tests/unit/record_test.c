@@ -12,20 +12,6 @@
 char said[8192];
 static char folder[64];
 
-/* Scenarios end in the middle of things, and record in the child of a fork. */
-const char *__asan_default_options(void);
-const char *__tsan_default_options(void);
-
-const char *__asan_default_options(void)
-{
-	return "detect_leaks=0";
-}
-
-const char *__tsan_default_options(void)
-{
-	return "die_after_fork=0";
-}
-
 const char *test_path(const char *name)
 {
 	static char path[16][256];
@@ -64,7 +50,7 @@ static int wait_for_end(pid_t child)
 	for (int i = 0; i < 4000; i++) {
 		if (waitpid(child, &status, WNOHANG) == child)
 			return status;
-		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 	}
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
@@ -147,9 +133,8 @@ json_t *event_at(json_t *lines, const char *kind, size_t n)
 	json_t *event;
 	size_t i;
 
-	json_array_foreach(lines, i, event)
-		if (!strcmp(text_of(event, "kind"), kind) && !n--)
-			return event;
+	json_array_foreach(lines, i,
+			   event) if (!strcmp(text_of(event, "kind"), kind) && !n--) return event;
 	return NULL;
 }
 
@@ -158,8 +143,7 @@ size_t event_count(json_t *lines, const char *kind)
 	size_t count = 0, i;
 	json_t *event;
 
-	json_array_foreach(lines, i, event)
-		count += !strcmp(text_of(event, "kind"), kind);
+	json_array_foreach(lines, i, event) count += !strcmp(text_of(event, "kind"), kind);
 	return count;
 }
 
@@ -183,13 +167,11 @@ void put_alloc(uint64_t address, uint64_t bytes, int error, uint32_t stack)
 	struct ts_rec_alloc *rec = ring ? ts_reserve(ring, 1) : NULL;
 
 	if (rec) {
-		*rec = (struct ts_rec_alloc){ .h = { .kind = TS_REC_ALLOC,
-						     .slots = 1,
-						     .span = ts_self.span,
-						     .stack = stack },
-					      .address = address,
-					      .bytes = bytes,
-					      .error = error };
+		*rec = (struct ts_rec_alloc){
+		    .h = {.kind = TS_REC_ALLOC, .slots = 1, .span = ts_self.span, .stack = stack},
+		    .address = address,
+		    .bytes = bytes,
+		    .error = error};
 		rec->h.t = ts_stamp(ring);
 		ts_commit(ring, 1);
 	}
@@ -202,12 +184,10 @@ static void put_some_free(enum ts_rec_kind kind, uint64_t address, int error, ui
 	struct ts_rec_free *rec = ring ? ts_reserve(ring, 1) : NULL;
 
 	if (rec) {
-		*rec = (struct ts_rec_free){ .h = { .kind = (uint8_t)kind,
-						    .slots = 1,
-						    .span = ts_self.span,
-						    .stack = stack },
-					     .address = address,
-					     .error = error };
+		*rec = (struct ts_rec_free){
+		    .h = {.kind = (uint8_t)kind, .slots = 1, .span = ts_self.span, .stack = stack},
+		    .address = address,
+		    .error = error};
 		rec->h.t = ts_stamp(ring);
 		ts_commit(ring, 1);
 	}
@@ -232,13 +212,12 @@ void put_launch(const char *name, uint32_t correlation)
 
 	if (rec) {
 		*rec = (struct ts_rec_op){
-			.h = { .kind = TS_REC_OP, .slots = 2, .span = ts_self.span, .t = begin },
-			.t_end = ts_clock_now(),
-			.name = ts_arena_text(name),
-			.correlation = correlation,
-			.grid = { 1, 2, 3 },
-			.block = { 32, 1, 1 }
-		};
+		    .h = {.kind = TS_REC_OP, .slots = 2, .span = ts_self.span, .t = begin},
+		    .t_end = ts_clock_now(),
+		    .name = ts_arena_text(name),
+		    .correlation = correlation,
+		    .grid = {1, 2, 3},
+		    .block = {32, 1, 1}};
 		ts_commit(ring, 2);
 	}
 	ts_leave();

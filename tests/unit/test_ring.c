@@ -58,15 +58,17 @@ static bool put(struct ts_ring *ring, unsigned slots, uint64_t number)
 static uint64_t get(struct ts_ring *ring)
 {
 	uint64_t tail = atomic_load(&ring->tail);
+	const unsigned char *slot;
 	struct ts_rec rec;
 
 	do {
 		if (tail == atomic_load_explicit(&ring->head, memory_order_acquire))
 			return UINT64_MAX;
 		/* A pad has only its first word. */
-		memcpy(&rec, ring->slots + (size_t)(tail & ring->mask) * TS_SLOT, offsetof(struct ts_rec, t));
+		slot = ring->slots + (size_t)(tail & ring->mask) * TS_SLOT;
+		memcpy(&rec, slot, offsetof(struct ts_rec, t));
 		if (rec.kind != TS_REC_PAD)
-			memcpy(&rec, ring->slots + (size_t)(tail & ring->mask) * TS_SLOT, sizeof(rec));
+			memcpy(&rec, slot, sizeof(rec));
 		assert_true((tail & ring->mask) + rec.slots <= SLOTS);
 		tail += rec.slots;
 		atomic_store_explicit(&ring->tail, tail, memory_order_release);

@@ -1,0 +1,277 @@
+/* The end of a session against what else goes on: a flush, threads that are cancelled, a fork, an
+ * exec, a program that begins at full speed. */
+#include "tests/unit/record_test.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "core/tstrace.h"
+
+#define CHECK(what)                                                                                \
+	do {                                                                                       \
+		if (!(what)) {                                                                     \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what);                 \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* --- flush while another thread finishes (field case 2.12) --- */
+
+static _Atomic int flushing;
+
+static void *flush_often(void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&flushing, 1);
+	while (atomic_load(&ts_recording) == TS_REC_ON)
+		tstrace_flush(NULL);
+	return NULL;
+}
+
+static void flush_beside_finish(void)
+{
+	pthread_t threads[4];
+	uint64_t begin;
+
+	put_launch("k", 0);
+	for (int i = 0; i < 4; i++)
+		CHECK(!pthread_create(&threads[i], NULL, flush_often, NULL));
+	while (atomic_load(&flushing) < 4)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	begin = now_ms();
+	CHECK(!tstrace_finish(NULL, NULL));
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	CHECK(now_ms() - begin < 3000);
+	CHECK(!tstrace_flush(NULL));
+}
+
+static void test_flush_beside_finish(void **state)
+{
+	const char *path;
+	char name[32];
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		snprintf(name, sizeof(name), "flush%d.jsonl", i);
+		path = test_path(name);
+		if (run_session(flush_beside_finish, path, NULL))
+			fail_msg("%s", said);
+		json_decref(valid_trace(path));
+	}
+}
+
+/* --- threads that are cancelled --- */
+
+static _Atomic uint64_t recorded;
+
+static void *until_cancelled(void *arg)
+{
+	for (;;) {
+		int old;
+
+		/* Not between the event and its count. */
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+		put_launch("k", 0);
+		atomic_fetch_add(&recorded, 1);
+		pthread_setcancelstate(old, NULL);
+		pthread_testcancel();
+	}
+	return arg;
+}
+
+/* The only points where this thread may be cancelled are inside us, and there must be none. */
+static void *first_event(void *arg)
+{
+	uint32_t text;
+
+	put_launch(arg, 0);
+	text = ts_arena_text(arg);
+	atomic_fetch_add(&recorded, text != 0);
+	tstrace_end_span(NULL, tstrace_begin_span(NULL, arg, TSTRACE_OP));
+	return arg;
+}
+
+static void cancelled(void)
+{
+	static char names[100][32];
+	void *result;
+
+	put_launch("k", 0);
+	atomic_store(&recorded, 1);
+	for (int i = 0; i < 100; i++) {
+		pthread_t busy, first;
+
+		CHECK(!pthread_create(&busy, NULL, until_cancelled, NULL));
+		snprintf(names[i], sizeof(names[i]), "first %d", i);
+		CHECK(!pthread_create(&first, NULL, first_event, names[i]));
+		pthread_cancel(first);
+		CHECK(!pthread_join(first, &result));
+		CHECK(result == names[i]);
+		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+		pthread_cancel(busy);
+		CHECK(!pthread_join(busy, &result));
+		CHECK(result == PTHREAD_CANCELED);
+	}
+	fprintf(stderr, "%lu", (unsigned long)atomic_load(&recorded));
+}
+
+static void test_cancelled_threads(void **state)
+{
+	const char *path = test_path("cancelled.jsonl");
+	json_t *lines;
+
+	(void)state;
+	if (run_session(cancelled, path, "TSTRACE_BUFFER=16K", NULL))
+		fail_msg("%s", said);
+	lines = valid_trace(path);
+	assert_int_equal(event_count(lines, "op"), strtoul(said, NULL, 10));
+	json_decref(lines);
+}
+
+/* --- fork and exec (field cases 2.02, 2.06) --- */
+
+static void forked_before_a_write(void)
+{
+	int status;
+	pid_t child;
+
+	for (int i = 0; i < 10; i++)
+		put_launch("parent", 0);
+	child = fork();
+	if (!child) {
+		/* The name that the parent's store knows is another one here. */
+		put_launch("another", 0);
+		put_launch("child", 0);
+		return; /* and exits as programs do */
+	}
+	CHECK(waitpid(child, &status, 0) == child && !status);
+	put_launch("after", 0);
+}
+
+static void test_a_child_writes_nothing_of_its_parent(void **state)
+{
+	const char *path = test_path("fork.jsonl"), *second = test_path("fork.1.jsonl");
+	json_t *lines, *other;
+
+	(void)state;
+	if (run_session(forked_before_a_write, path, NULL))
+		fail_msg("%s", said);
+	lines = valid_trace(path);
+	assert_int_equal(event_count(lines, "op"), 11);
+	assert_string_equal(text_of(event_at(lines, "op", 9), "op_name"), "parent");
+	assert_string_equal(text_of(event_at(lines, "op", 10), "op_name"), "after");
+	other = valid_trace(second);
+	assert_int_equal(event_count(other, "op"), 2);
+	assert_string_equal(text_of(event_at(other, "op", 1), "op_name"), "child");
+	assert_int_equal(number_of(event_at(other, "meta", 0), "ppid"),
+			 number_of(event_at(lines, "meta", 0), "pid"));
+	json_decref(lines);
+	json_decref(other);
+}
+
+static void exec_after_events(void)
+{
+	for (int i = 0; i < 100; i++) {
+		put_launch("k", 0);
+		put_alloc(UINT64_C(0x1000) * (1 + (uint64_t)i), 16, 0, 0);
+	}
+	ts_record_before_exec();
+	execl("/bin/true", "true", (char *)NULL);
+}
+
+static void test_exec_keeps_the_events(void **state)
+{
+	const char *path = test_path("exec.jsonl");
+	json_t *lines;
+
+	(void)state;
+	assert_int_equal(run_session(exec_after_events, path, "TSTRACE_FLUSH_MS=60000", NULL), 0);
+	assert_string_equal(said, "");
+	lines = trace_lines(path);
+	assert_int_equal(event_count(lines, "op"), 100);
+	assert_int_equal(event_count(lines, "memory"), 100);
+	assert_int_equal(event_count(lines, "terminal"), 0);
+	json_decref(lines);
+}
+
+/* --- a program that begins at full speed --- */
+
+static void full_speed(void)
+{
+	uint64_t begin;
+
+	put_launch("k", 0);
+	begin = now_ms();
+	/* Two rings full, before the writer would begin by itself. */
+	for (int i = 0; i < 256; i++)
+		put_launch("k", 0);
+	CHECK(now_ms() - begin < 40);
+}
+
+static void test_nobody_waits_for_the_first_lines(void **state)
+{
+	const char *path;
+	int slow = 0;
+	char name[32];
+
+	(void)state;
+	/* The machine may be busy: some rounds may be slow, not most. */
+	for (int i = 0; i < 9; i++) {
+		snprintf(name, sizeof(name), "speed%d.jsonl", i);
+		path = test_path(name);
+		slow += run_session(full_speed, path, "TSTRACE_BUFFER=16K", NULL) != 0;
+	}
+	assert_in_range(slow, 0, 4);
+}
+
+/* --- why it failed --- */
+
+static void blank_reasons(void)
+{
+	char reason[3000];
+
+	put_launch("k", 0);
+	CHECK(tstrace_finish_failed(NULL, NULL, NULL) == -EINVAL);
+	CHECK(tstrace_finish_failed(NULL, " \t\n", NULL) == -EINVAL);
+	memset(reason, 'r', sizeof(reason) - 1);
+	reason[sizeof(reason) - 1] = '\0';
+	CHECK(!tstrace_finish_failed(NULL, reason, NULL));
+}
+
+static void test_blank_reasons(void **state)
+{
+	const char *path = test_path("blank.jsonl");
+	json_t *lines;
+
+	(void)state;
+	if (run_session(blank_reasons, path, NULL))
+		fail_msg("%s", said);
+	lines = valid_trace(path);
+	assert_int_equal(strspn(text_of(event_at(lines, "terminal", 0), "reason"), "r"), 1023);
+	json_decref(lines);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_flush_beside_finish),
+	    cmocka_unit_test(test_cancelled_threads),
+	    cmocka_unit_test(test_a_child_writes_nothing_of_its_parent),
+	    cmocka_unit_test(test_exec_keeps_the_events),
+	    cmocka_unit_test(test_nobody_waits_for_the_first_lines),
+	    cmocka_unit_test(test_blank_reasons),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, record_test_clean);
+}
