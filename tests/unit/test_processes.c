@@ -48,7 +48,8 @@ static void expect_all(const char *path)
 	json_t *lines = valid_trace(path), *terminal = event_at(lines, "terminal", 0), *event;
 	size_t spans = 0, ops = 0, memory = 0, i;
 
-	json_array_foreach(lines, i, event) {
+	json_array_foreach(lines, i, event)
+	{
 		spans += !strcmp(text_of(event, "kind"), "span_end");
 		ops += !strcmp(text_of(event, "kind"), "op");
 		memory += !strcmp(text_of(event, "kind"), "memory");
@@ -173,7 +174,7 @@ const char *__asan_default_options(void)
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
-	return "report_thread_leaks=0";
+	return "report_thread_leaks=0:die_after_fork=0";
 }
 
 /* --- fork (field cases 2.01, 2.02, 2.03) --- */
@@ -187,7 +188,7 @@ static void *until_enough(void *arg)
 
 		put_launch("parent", 0);
 		tstrace_end_span(NULL, span);
-		nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
 	}
 	return arg;
 }
@@ -229,9 +230,8 @@ static void test_fork_under_load(void **state)
 	assert_int_equal(run_session(forking, path, "TSTRACE_BUFFER=64K", NULL), 0);
 	assert_string_equal(said, "");
 	lines = valid_trace(path);
-	json_array_foreach(lines, i, event)
-		if (!strcmp(text_of(event, "kind"), "op"))
-			assert_string_equal(text_of(event, "op_name"), "parent");
+	json_array_foreach(lines, i, event) if (!strcmp(text_of(event, "kind"), "op"))
+	    assert_string_equal(text_of(event, "op_name"), "parent");
 	json_decref(lines);
 	for (int child = 1; child <= 20; child++) {
 		snprintf(name, sizeof(name), "fork.%d.jsonl", child);
@@ -272,7 +272,7 @@ static size_t launches_in_rings(const char *path)
 
 		for (uint64_t at = ring->tail; at < ring->head;) {
 			const struct ts_rec *rec =
-				(const void *)(ring->slots + (size_t)(at & ring->mask) * TS_SLOT);
+			    (const void *)(ring->slots + (size_t)(at & ring->mask) * TS_SLOT);
 
 			found += rec->kind == TS_REC_OP;
 			at += rec->slots;
@@ -416,9 +416,9 @@ static void in_handler(int number)
 
 static void interrupted(void)
 {
-	const struct itimerspec often = { { 0, 200000 }, { 0, 200000 } };
-	struct sigaction action = { .sa_handler = in_handler, .sa_flags = SA_RESTART };
-	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+	const struct itimerspec often = {{0, 200000}, {0, 200000}};
+	struct sigaction action = {.sa_handler = in_handler, .sa_flags = SA_RESTART};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
 	timer_t timer;
 
 	sigaction(SIGALRM, &action, NULL);
@@ -441,16 +441,16 @@ static void test_signal_handlers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_eight_threads_lose_nothing),
-		cmocka_unit_test(test_dropped_events_are_counted),
-		cmocka_unit_test(test_threads_that_end),
-		cmocka_unit_test(test_fork_under_load),
-		cmocka_unit_test(test_killed_process_leaves_everything),
-		cmocka_unit_test(test_late_calls_pass_through),
-		cmocka_unit_test(test_exit_waits_for_a_finish_under_way),
-		cmocka_unit_test(test_no_event_no_trace),
-		cmocka_unit_test(test_errno_is_kept),
-		cmocka_unit_test(test_signal_handlers),
+	    cmocka_unit_test(test_eight_threads_lose_nothing),
+	    cmocka_unit_test(test_dropped_events_are_counted),
+	    cmocka_unit_test(test_threads_that_end),
+	    cmocka_unit_test(test_fork_under_load),
+	    cmocka_unit_test(test_killed_process_leaves_everything),
+	    cmocka_unit_test(test_late_calls_pass_through),
+	    cmocka_unit_test(test_exit_waits_for_a_finish_under_way),
+	    cmocka_unit_test(test_no_event_no_trace),
+	    cmocka_unit_test(test_errno_is_kept),
+	    cmocka_unit_test(test_signal_handlers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, record_test_clean);

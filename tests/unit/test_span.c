@@ -36,8 +36,8 @@ static void deep(void)
 		CHECK(!spans[i] == (i >= DEEPEST));
 	}
 	for (int i = DEEPEST + 9; i >= 0; i--)
-		CHECK(!tstrace_end_span(NULL, spans[i]));       /* 0 does nothing */
-	CHECK(tstrace_end_span(NULL, spans[0]) == -EINVAL);     /* a second time */
+		CHECK(!tstrace_end_span(NULL, spans[i]));   /* 0 does nothing */
+	CHECK(tstrace_end_span(NULL, spans[0]) == -EINVAL); /* a second time */
 	CHECK(!tstrace_finish(NULL, NULL));
 }
 
@@ -87,7 +87,7 @@ static tstrace_span of_main;
 
 static void *another_thread(void *arg)
 {
-	CHECK(tstrace_end_span(NULL, of_main) == -EINVAL);      /* not of this thread */
+	CHECK(tstrace_end_span(NULL, of_main) == -EINVAL); /* not of this thread */
 	tstrace_begin_step_span(NULL, "left open", TSTRACE_BACKWARD, TSTRACE_MODULE);
 	put_launch("inside", 0);
 	return arg;
@@ -133,7 +133,7 @@ static void steps(void)
 	CHECK(ts_self.step == TSTRACE_BACKWARD);
 	tstrace_end_span(NULL, inner);
 	inner = tstrace_begin_span(NULL, "plain", TSTRACE_OP);
-	CHECK(ts_self.step == TSTRACE_OPTIMIZER);       /* inherited */
+	CHECK(ts_self.step == TSTRACE_OPTIMIZER); /* inherited */
 	tstrace_end_span(NULL, inner);
 	tstrace_end_span(NULL, step);
 	CHECK(ts_self.step == TSTRACE_STEP_NONE && ts_self.span == 1);
@@ -175,8 +175,8 @@ static void test_lost_ends(void **state)
 	if (run_session(losing, path, "TSTRACE_BUFFER=16K", "TSTRACE_ON_FULL=drop", NULL))
 		fail_msg("%s", said);
 	lines = valid_trace(path);
-	json_array_foreach(lines, i, event)
-		marked += json_object_get(event, "end_lost") || json_object_get(event, "open_at_end");
+	json_array_foreach(lines, i, event) marked +=
+	    json_object_get(event, "end_lost") || json_object_get(event, "open_at_end");
 	assert_true(marked > 0);
 	assert_int_equal(event_count(lines, "span_start"), event_count(lines, "span_end"));
 	json_decref(lines);
@@ -185,11 +185,11 @@ static void test_lost_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_names_change_under_their_address),
-		cmocka_unit_test(test_threads_have_their_own_stack),
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_lost_ends),
+	    cmocka_unit_test(test_depth),
+	    cmocka_unit_test(test_names_change_under_their_address),
+	    cmocka_unit_test(test_threads_have_their_own_stack),
+	    cmocka_unit_test(test_steps),
+	    cmocka_unit_test(test_lost_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, record_test_clean);
