@@ -20,7 +20,7 @@
 #include "core/record/record.h"
 #include "tests/unit/fake_cupti.h"
 
-/* The child of a fork begins a session of its own, whose threads the thread sanitizer would forbid. */
+/* The child of a fork begins a session, whose threads the thread sanitizer would forbid. */
 TS_EXPORT const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
