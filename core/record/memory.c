@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/record/file.h"
+
 struct pending {
 	uint64_t t, order;
 	struct ts_source from;
@@ -17,6 +19,13 @@ struct last_free {
 	struct ts_block block;
 	uint64_t t;
 };
+
+/* Of each ring, the records in the heap: they come, and as its thread stamps them in order also go,
+ * by position.  Looking through the heap for the oldest would cost more the longer it is. */
+static struct waiting {
+	uint64_t oldest;        /* no record before this position waits */
+	uint64_t count;
+} waiting[TS_MAX_RINGS];
 
 static struct pending *heap;
 static size_t heap_used, heap_room;
@@ -38,6 +47,7 @@ void ts_memory_queue(const struct ts_rec *rec, const struct ts_source *from)
 {
 	struct pending *grown = ts_writer_grow(heap, &heap_room, heap_used + 1, sizeof(*heap)),
 		       item;
+	struct waiting *ring = &waiting[from->ring];
 	size_t at = heap_used;
 
 	if (!grown) {
@@ -48,6 +58,8 @@ void ts_memory_queue(const struct ts_rec *rec, const struct ts_source *from)
 	item = (struct pending){ .t = rec->t, .order = arrivals++, .from = *from };
 	memcpy(item.rec, rec, TS_SLOT);
 	heap_used++;
+	if (!ring->count++)
+		ring->oldest = from->at;
 	for (; at > 0 && before(&item, &heap[(at - 1) / 2]); at = (at - 1) / 2)
 		heap[at] = heap[(at - 1) / 2];
 	heap[at] = item;
@@ -56,7 +68,12 @@ void ts_memory_queue(const struct ts_rec *rec, const struct ts_source *from)
 static struct pending pop(void)
 {
 	struct pending top = heap[0], last = heap[--heap_used];
+	struct waiting *ring = &waiting[top.from.ring];
 	size_t at = 0, child;
+
+	ring->count--;
+	if (ring->oldest <= top.from.at)
+		ring->oldest = top.from.at + 1;
 
 	while ((child = 2 * at + 1) < heap_used) {
 		if (child + 1 < heap_used && before(&heap[child + 1], &heap[child]))
@@ -72,9 +89,11 @@ static struct pending pop(void)
 
 void ts_memory_oldest(uint64_t *oldest)
 {
-	for (size_t i = 0; i < heap_used; i++)
-		if (heap[i].from.at < oldest[heap[i].from.ring])
-			oldest[heap[i].from.ring] = heap[i].from.at;
+	uint32_t rings = atomic_load_explicit(&ts_file->rings, memory_order_acquire);
+
+	for (uint32_t i = 0; i < rings && heap_used; i++)
+		if (waiting[i].count && waiting[i].oldest < oldest[i])
+			oldest[i] = waiting[i].oldest;
 }
 
 static bool is_host(uint8_t kind)
@@ -394,6 +413,7 @@ struct ts_memory_totals ts_memory_totals(void)
 void ts_memory_child(void)
 {
 	heap_used = 0;
+	memset(waiting, 0, sizeof(waiting));
 	memset(&totals, 0, sizeof(totals));
 	memset(last_frees, 0, sizeof(last_frees));
 	ts_block_child();

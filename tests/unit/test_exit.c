@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "core/record/file.h"
 #include "core/tstrace.h"
 
 #define CHECK(what)                                                                                \
@@ -235,6 +236,65 @@ static void test_nobody_waits_for_the_first_lines(void **state)
 	assert_in_range(slow, 0, 4);
 }
 
+/* --- what is not in the file yet stays in the rings, for after a kill --- */
+
+static _Atomic int held, let_go;
+
+/* Has taken the time of an event that it does not publish: memory events have to wait for it. */
+static void *hold(void *arg)
+{
+	struct ts_ring *ring = ts_enter();
+
+	ts_stamp(ring);
+	atomic_store(&held, 1);
+	while (!atomic_load(&let_go))
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	atomic_store(&ring->busy, 0);
+	ts_leave();
+	return arg;
+}
+
+static void waiting_events(void)
+{
+	struct ts_ring *ring;
+	pthread_t thread;
+	uint64_t first;
+
+	put_launch("k", 0);
+	CHECK(!tstrace_flush(NULL));
+	ring = ts_file_ring_at(0);
+	CHECK(!pthread_create(&thread, NULL, hold, NULL));
+	while (!atomic_load(&held))
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	first = atomic_load(&ring->head);
+	for (uint64_t i = 1; i <= 100; i++)
+		put_alloc(i * 4096, 16, 0, 0);
+	CHECK(!tstrace_flush(NULL));
+	CHECK(atomic_load(&ring->tail) == first);
+	/* A ring half full of them gives its room up: the program must not wait for ever. */
+	for (uint64_t i = 101; i <= 1000; i++)
+		put_alloc(i * 4096, 16, 0, 0);
+	CHECK(!tstrace_flush(NULL));
+	CHECK(!ts_lost_count(TS_LOST_ring_full));
+	atomic_store(&let_go, 1);
+	pthread_join(thread, NULL);
+	CHECK(!tstrace_flush(NULL));
+	CHECK(atomic_load(&ring->tail) == atomic_load(&ring->head));
+}
+
+static void test_rings_keep_what_waits(void **state)
+{
+	const char *path = test_path("waiting.jsonl");
+	json_t *lines;
+
+	(void)state;
+	if (run_session(waiting_events, path, "TSTRACE_BUFFER=32K", NULL))
+		fail_msg("%s", said);
+	lines = valid_trace(path);
+	assert_int_equal(event_count(lines, "memory"), 1000);
+	json_decref(lines);
+}
+
 /* --- why it failed --- */
 
 static void blank_reasons(void)
@@ -270,6 +330,7 @@ int main(void)
 	    cmocka_unit_test(test_a_child_writes_nothing_of_its_parent),
 	    cmocka_unit_test(test_exec_keeps_the_events),
 	    cmocka_unit_test(test_nobody_waits_for_the_first_lines),
+	    cmocka_unit_test(test_rings_keep_what_waits),
 	    cmocka_unit_test(test_blank_reasons),
 	};
 
