@@ -21,12 +21,13 @@ enum ts_read ts_reader_next(struct ts_reader *reader)
 	size_t size;
 	int got;
 
+	/* Of a line that is too long there is no text to look at. */
 	do {
 		got = ts_input_line(reader->input, &line, &size, &reader->offset, &reader->is_cut);
 		if (got <= 0)
 			return got ? TS_READ_FAILED : TS_READ_END;
 		reader->line++;
-	} while (is_blank_line(line, size));
+	} while (size <= TS_LINE_MAX && is_blank_line(line, size));
 
 	ts_pool_reset(&reader->pool);
 	reader->problems.count = 0;

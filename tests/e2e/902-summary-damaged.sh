@@ -72,6 +72,10 @@ for garbage in (lines[5][:40] + b"\n", noise, b"[1,2]\n", b"17\n", b"\xff\xfe\n"
         fail("the bad line is not named")
     if found["memory"] != whole["memory"] or found["devices"] != whole["devices"]:
         fail("garbage changed the totals")
+# 200 MiB without a line end, which is more than is kept in memory: one bad line, its neighbours count
+found = parsed(b"".join(lines[:5]) + b" " * (200 << 20) + b"\n" + b"".join(lines[5:]))
+if found["events"] != whole["events"] or found["losses"]["bad_lines"] != 1 or found["losses"]["first_bad_line"] != 6:
+    fail(f"a line of 200 MiB: {found['losses']}")
 if parsed(good.replace(b"\n", b"\r\n"))["events"] != whole["events"]:
     fail("CRLF")
 bom = parsed(b"\xef\xbb\xbf" + good)
