@@ -36,4 +36,10 @@ static inline bool ts_begins(const char *text, const char *prefix)
  * first use; any thread. */
 extern __attribute__((visibility("hidden"))) void *(*ts_libc_dlsym)(void *handle, const char *name);
 
+/* The lowest descriptor that tstrace takes for itself, so that the program's own keep the numbers
+ * they would have without us: 512, or the upper eighth where the process's limit is no higher.  Any
+ * thread. */
+#define TS_FD_LOWEST_MAX 512
+int ts_fd_lowest(void);
+
 #endif

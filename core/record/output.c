@@ -14,9 +14,6 @@
 #include "core/record/compress.h"
 #include "core/record/record.h"
 
-/* The program's own descriptors keep the numbers they would have without us. */
-#define LOWEST_FD 512
-
 static int fd = -1;
 static struct stat made;        /* which file it is */
 static const char *path_made;
@@ -203,7 +200,7 @@ int ts_output_open(char path[TS_PATH_MAX], bool zstd)
 		       path, ts_errno_text(errno));
 		return error;
 	}
-	high = fcntl(file, F_DUPFD_CLOEXEC, LOWEST_FD);
+	high = fcntl(file, F_DUPFD_CLOEXEC, ts_fd_lowest());
 	if (high >= 0) {
 		close(file);
 		file = high;
@@ -245,7 +242,7 @@ static bool hold_on(void)
 		errno = EBADF;
 		return false;
 	}
-	fd = fcntl(file, F_DUPFD_CLOEXEC, LOWEST_FD);
+	fd = fcntl(file, F_DUPFD_CLOEXEC, ts_fd_lowest());
 	if (fd < 0)
 		fd = file;
 	else

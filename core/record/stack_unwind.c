@@ -26,8 +26,6 @@
 #define FAKE_LOADED (UINT64_C(4) << 44) /* + address: what a load from the address gives */
 #define REACH (UINT64_C(1) << 40)
 
-#define LOW_FDS 512
-
 #define TABLE_ENCODING 0x3b  /* DW_EH_PE_datarel | DW_EH_PE_sdata4, what every linker writes */
 #define ENCODING_BYTES4 0x03 /* DW_EH_PE_udata4; | 8 is sdata4 */
 
@@ -182,20 +180,20 @@ static int get_proc_name(unw_addr_space_t as, unw_word_t ip, char *name, size_t 
 
 /* libunwind makes a pipe for itself when it starts.  The program's own descriptors keep the numbers
  * that they would have without us: those below are filled meanwhile, without taking one that is in
- * use. */
-static void fill_low_descriptors(bool filled[LOW_FDS])
+ * use.  Where the limit is low, some stay free for the program's other threads. */
+static void fill_low_descriptors(bool filled[TS_FD_LOWEST_MAX])
 {
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), fd = null;
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), fd = null, end = ts_fd_lowest();
 
-	for (; fd >= 0 && fd < LOW_FDS; fd = fcntl(null, F_DUPFD_CLOEXEC, 0))
+	for (; fd >= 0 && fd < end; fd = fcntl(null, F_DUPFD_CLOEXEC, 0))
 		filled[fd] = true;
 	if (fd >= 0)
 		close(fd);
 }
 
-static void free_descriptors(const bool filled[LOW_FDS])
+static void free_descriptors(const bool filled[TS_FD_LOWEST_MAX])
 {
-	for (int fd = 0; fd < LOW_FDS; fd++)
+	for (int fd = 0; fd < TS_FD_LOWEST_MAX; fd++)
 		if (filled[fd])
 			close(fd);
 }
@@ -214,7 +212,7 @@ const char *ts_unwind_open(void)
 	    .get_proc_name = get_proc_name,
 	};
 	void *library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
-	bool filled[LOW_FDS] = {false};
+	bool filled[TS_FD_LOWEST_MAX] = {false};
 
 	if (!library) {
 		const char *text = dlerror();

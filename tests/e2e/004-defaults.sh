@@ -14,9 +14,11 @@ assert all("stack" in e for e in t.of("memory")), "stacks are on by default"
 PY
 # Not one descriptor or variable of the program is changed, with stacks on.
 cat >../descriptors.py <<'PY'
-import ctypes, os
+import ctypes, os, resource
 own = ("LD_PRELOAD", "TSTRACE_OUTPUT", "TSTRACE_STACKS")
-low = lambda: sorted(int(f) for f in os.listdir("/proc/self/fd") if int(f) < 500)
+limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+own_from = min(512, limit - limit // 8)
+low = lambda: sorted(int(f) for f in os.listdir("/proc/self/fd") if int(f) < own_from)
 rt = ctypes.CDLL("libcudart.so.13")
 p = ctypes.c_void_p()
 print(sorted((k, v) for k, v in os.environ.items() if k not in own), low())
@@ -25,11 +27,16 @@ f = open("/dev/null")
 print(f.fileno(), low(), rt.cudaFree(p))
 for fd in (int(f) for f in os.listdir("/proc/self/fd")):
     try:
-        assert fd < 500 or not os.get_inheritable(fd), "descriptor %d would be inherited" % fd
+        assert fd < own_from or not os.get_inheritable(fd), "descriptor %d would be inherited" % fd
     except OSError:
         pass
 PY
 cd .. || exit 1
 transparent descriptors /usr/bin/python3 descriptors.py
 [ "$(wc -l <descriptors.out)" = 3 ] || fail "descriptors"
+# Nor where few are allowed.
+for limit in 512 256 64; do
+	transparent "descriptors-$limit" sh -c "ulimit -n $limit && exec /usr/bin/python3 descriptors.py"
+	[ "$(wc -l <"descriptors-$limit.out")" = 3 ] || fail "descriptors, $limit allowed"
+done
 exit 0
