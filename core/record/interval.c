@@ -104,23 +104,6 @@ static void print_moment(const struct ts_rec_interval *rec, uint32_t span, uint6
 	ts_saw_time(at_ns);
 }
 
-/* A memory pool was made, trimmed or destroyed: a moment, not work. */
-static void print_pool(const struct ts_rec_interval *rec)
-{
-	uint64_t zero = ts_session_start_ns(), at = rec->start_ns > zero ? rec->start_ns - zero : 0;
-
-	ts_line_begin(&ts_lines, "op");
-	ts_print_span_id(1);
-	ts_print_arena_text("op_name", rec->name, "pool");
-	ts_line_raw(&ts_lines, ",\"shape\":[],\"dtype\":\"none\"");
-	ts_print_device("device", rec->h.device, false);
-	ts_line_raw(&ts_lines, ",\"duration_ns\":0,\"input_dense_bytes\":0");
-	ts_line_u64(&ts_lines, "timestamp_ns", at);
-	print_details(rec, NULL);
-	ts_line_end(&ts_lines);
-	ts_saw_time(at);
-}
-
 static void print_interval(const struct ts_rec_interval *rec, const struct launch *launch)
 {
 	uint64_t zero = ts_session_start_ns(),
@@ -166,21 +149,19 @@ void ts_interval_settle(bool last)
 		const struct launch *launch = &launches[item->rec.correlation % LAUNCHES];
 		bool is_known =
 		    item->rec.correlation && launch->correlation == item->rec.correlation;
+		bool is_missing;
 
 		if (item->rec.activity == TS_ACT_OVERHEAD) {
 			if (item->rec.end_ns > item->rec.start_ns)
 				overhead_ns += item->rec.end_ns - item->rec.start_ns;
 			continue;
 		}
-		if (item->rec.activity == TS_ACT_POOL && !item->rec.untimed) {
-			print_pool(&item->rec);
-			continue;
-		}
-		if (!is_known && !item->rec.launch_span && !last && now < item->until_ns) {
+		is_missing = !is_known && !item->rec.launch_span && has_launch(&item->rec);
+		if (is_missing && !last && now < item->until_ns) {
 			queue[kept++] = *item;
 			continue;
 		}
-		if (!is_known && !item->rec.launch_span && has_launch(&item->rec))
+		if (is_missing)
 			ts_lost(TS_LOST_device_unknown_launch, 1);
 		print_interval(&item->rec, is_known ? launch : NULL);
 	}

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "core/record/output.h"
+#include "core/trace/health.h"
 #include "core/tstrace.h"
 
 static void one_launch(void)
@@ -285,6 +286,7 @@ static void test_huge_names_are_written_once(void **state)
 static void test_compressed(void **state)
 {
 	const char *path = test_path("zstd.jsonl"), *made = test_path("zstd.jsonl.zst");
+	struct ts_health health;
 	struct stat status;
 
 	(void)state;
@@ -297,6 +299,10 @@ static void test_compressed(void **state)
 	assert_false(exists(path));
 	assert_int_equal(stat(made, &status), 0);
 	assert_true(status.st_size < 20000 * 25);
+	assert_int_equal(ts_health_check(made, false, &health), 0);
+	assert_true(health.valid && health.complete);
+	assert_int_equal(health.events[TS_TABLE_op], 20000);
+	ts_health_free(&health);
 }
 
 int main(void)
