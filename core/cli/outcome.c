@@ -30,7 +30,7 @@ static char *pattern_of(const char *template)
 
 bool ts_outcome_has_trace(const char *template, const struct timespec *since)
 {
-	char *pattern = pattern_of(template && *template ? template : "tstrace.%e.%p.jsonl");
+	char *pattern = pattern_of(template);
 	bool found = false;
 	glob_t hits;
 

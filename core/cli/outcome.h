@@ -6,7 +6,7 @@
 #include <time.h>
 
 /* True when a file that fits the output template was written since `since`.  The template's %
- * tokens stand for anything; `template` NULL means the default. */
+ * tokens stand for anything. */
 bool ts_outcome_has_trace(const char *template, const struct timespec *since);
 
 #endif

@@ -4,6 +4,7 @@
 #include "core/cli/preload.h"
 #include "core/cli/target.h"
 #include "core/cli/verb.h"
+#include "core/env.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -129,18 +130,25 @@ static int prepare(const struct options *options, const struct ts_target *target
 	return ts_preload_set_environment(&preload);
 }
 
+static void no_warning(const char *text)
+{
+	(void)text;
+}
+
 static int run_and_wait(const struct ts_target *target, char **argv)
 {
 	struct timespec start;
 	pid_t pid;
 	int status = 0, error;
 
+	/* The traced process warns; here only the name of the file is wanted. */
+	ts_env_read(environ, no_warning);
 	clock_gettime(CLOCK_REALTIME, &start);
 	error = ts_child_run(target->path, argv, &pid, &status);
 	if (error)
 		return exec_failed(target, -error);
 	if (ts_target_is_traceable(target) &&
-	    !ts_outcome_has_trace(getenv("TSTRACE_OUTPUT"), &start))
+	    !ts_outcome_has_trace(ts_env.output, &start))
 		fprintf(stderr,
 			"tstrace run: nothing was captured: %s made no CUDA call in a process that "
 			"libtstrace.so was loaded into%s\n",

@@ -12,8 +12,8 @@
 char said[8192];
 static char folder[64];
 
-/* Leaks cannot be looked for in the child of a process that had threads, and threads are begun there.  The
- * sanitizers look these up: they must be seen. */
+/* Leaks cannot be looked for in the child of a process that had threads, and threads are begun
+ * there.  The sanitizers look these up: they must be seen. */
 TS_EXPORT const char *__asan_default_options(void);
 TS_EXPORT const char *__tsan_default_options(void);
 
