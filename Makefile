@@ -50,7 +50,7 @@ $B/obj/%.o: %.c Makefile
 	$(Q)$(CC) $(BASE) $(CUDAFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 # The sanitizers' runtimes call dlsym before they are ready to check anything: what runs then is not instrumented.
-early := $(patsubst %,$B/obj/%.o,preload/dlsym preload/elf preload/real preload/fn core/base)
+early := $(patsubst %,$B/obj/%.o,preload/dlsym preload/elf preload/real preload/fn core/base core/loader)
 $(early): SANFLAGS := $(if $(SAN),-DTS_SANITIZED)
 
 # Only libc: libunwind, CUPTI and CUDA are opened at run time.  NODELETE: hooks may be called until the very end.

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/loader.h"
 #include "core/env.h"
 #include "core/record/device.h"
 #include "cupti/device.h"
@@ -77,7 +78,7 @@ int device_loaded_major(const char *stem, char *path, size_t bytes)
 	struct search search = { .stem = stem, .path = path, .bytes = bytes };
 
 	*path = '\0';
-	dl_iterate_phdr(match_library, &search);
+	ts_loader_walk(match_library, &search);
 	return search.major;
 }
 

@@ -33,58 +33,37 @@ static int16_t device_of(uint32_t context)
 	return device ? (int16_t)(device - 1) : 0;
 }
 
+/* What the records of all work on a device have in common, each in a type of its own. */
+#define DEVICE_WORK(i, r)                                                                          \
+	((i)->start_ns = (r)->start, (i)->end_ns = (r)->end, (i)->context = (r)->contextId,          \
+	 (i)->h.device = (int16_t)(r)->deviceId, (i)->stream = (r)->streamId,                        \
+	 (i)->correlation = (r)->correlationId, (i)->graph = (r)->graphId,                           \
+	 (i)->graph_node = (r)->graphNodeId)
+
 static void decode_CONCURRENT_KERNEL(const CUpti_ActivityKernel9 *r, struct ts_rec_interval *i)
 {
-	i->start_ns = r->start;
-	i->end_ns = r->end;
-	i->h.device = (int16_t)r->deviceId;
-	i->context = r->contextId;
-	i->stream = r->streamId;
-	i->correlation = r->correlationId;
-	i->graph = r->graphId;
-	i->graph_node = r->graphNodeId;
+	DEVICE_WORK(i, r);
 	i->name = ts_arena_text(r->name);
 	cupti_context_device(r->contextId, r->deviceId);
 }
 
 static void decode_MEMCPY(const CUpti_ActivityMemcpy5 *r, struct ts_rec_interval *i)
 {
-	i->start_ns = r->start;
-	i->end_ns = r->end;
-	i->h.device = (int16_t)r->deviceId;
-	i->context = r->contextId;
-	i->stream = r->streamId;
-	i->correlation = r->correlationId;
-	i->graph = r->graphId;
-	i->graph_node = r->graphNodeId;
+	DEVICE_WORK(i, r);
 	i->bytes = r->bytes;
 	i->copy_kind = r->copyKind;
 }
 
 static void decode_MEMCPY2(const CUpti_ActivityMemcpyPtoP4 *r, struct ts_rec_interval *i)
 {
-	i->start_ns = r->start;
-	i->end_ns = r->end;
-	i->h.device = (int16_t)r->deviceId;
-	i->context = r->contextId;
-	i->stream = r->streamId;
-	i->correlation = r->correlationId;
-	i->graph = r->graphId;
-	i->graph_node = r->graphNodeId;
+	DEVICE_WORK(i, r);
 	i->bytes = r->bytes;
 	i->copy_kind = r->copyKind;
 }
 
 static void decode_MEMSET(const CUpti_ActivityMemset4 *r, struct ts_rec_interval *i)
 {
-	i->start_ns = r->start;
-	i->end_ns = r->end;
-	i->h.device = (int16_t)r->deviceId;
-	i->context = r->contextId;
-	i->stream = r->streamId;
-	i->correlation = r->correlationId;
-	i->graph = r->graphId;
-	i->graph_node = r->graphNodeId;
+	DEVICE_WORK(i, r);
 	i->bytes = r->bytes;
 }
 

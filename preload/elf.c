@@ -1,6 +1,8 @@
 /* Loaded objects and their symbols; see elf.h. */
 #include "preload/elf.h"
 
+#include "core/loader.h"
+
 #include <elf.h>
 
 #include "preload/fn.h"
@@ -80,7 +82,7 @@ int ts_objects_walk(int (*visit)(const struct ts_object *object, void *data), vo
 {
 	struct walk walk = { visit, data, 0 };
 
-	return dl_iterate_phdr(step, &walk);
+	return ts_loader_walk(step, &walk);
 }
 
 static int counts(struct dl_phdr_info *info, size_t bytes, void *data)
@@ -97,7 +99,7 @@ void ts_objects_counts(unsigned long long *loads, unsigned long long *unloads)
 {
 	unsigned long long both[2] = { 0, 0 };
 
-	dl_iterate_phdr(counts, both);
+	ts_loader_walk(counts, both);
 	*loads = both[0];
 	*unloads = both[1];
 }

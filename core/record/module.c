@@ -1,4 +1,5 @@
 /* Loaded files: found by address, named by path and build-id, noticed when they go. */
+#include "core/loader.h"
 #include "core/record/module.h"
 
 #include <dlfcn.h>
@@ -66,7 +67,7 @@ static bool find_by_iteration(uint64_t pc, struct ts_object *object)
 {
 	struct search search = {.pc = pc, .object = object};
 
-	return dl_iterate_phdr(search_file, &search) == 1;
+	return ts_loader_walk(search_file, &search) == 1;
 }
 
 #if __GLIBC_PREREQ(2, 35)
@@ -335,6 +336,6 @@ bool ts_modules_went(void)
 	static _Atomic uint64_t last;
 	uint64_t now = UINT64_MAX;
 
-	dl_iterate_phdr(read_unloads, &now);
+	ts_loader_walk(read_unloads, &now);
 	return now == UINT64_MAX || atomic_exchange(&last, now) != now;
 }

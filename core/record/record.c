@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/env.h"
+#include "core/loader.h"
 #include "core/log.h"
 #include "core/record/arena_life.h"
 #include "core/record/describe.h"
@@ -416,10 +417,12 @@ static void prefork(void)
 	pthread_mutex_lock(&open_lock);
 	ts_stack_before_fork();
 	ts_arena_prefork();
+	ts_loader_before_fork();
 }
 
 static void in_parent(void)
 {
+	ts_loader_after_fork(false);
 	ts_arena_parent();
 	ts_stack_after_fork(false);
 	pthread_mutex_unlock(&open_lock);
@@ -427,6 +430,7 @@ static void in_parent(void)
 
 static void in_child(void)
 {
+	ts_loader_after_fork(true);
 	ts_clock_detach();
 	ts_arena_child();
 	ts_file_child();
