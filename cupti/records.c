@@ -35,9 +35,9 @@ static int16_t device_of(uint32_t context)
 
 /* What the records of all work on a device have in common, each in a type of its own. */
 #define DEVICE_WORK(i, r)                                                                          \
-	((i)->start_ns = (r)->start, (i)->end_ns = (r)->end, (i)->context = (r)->contextId,          \
-	 (i)->h.device = (int16_t)(r)->deviceId, (i)->stream = (r)->streamId,                        \
-	 (i)->correlation = (r)->correlationId, (i)->graph = (r)->graphId,                           \
+	((i)->start_ns = (r)->start, (i)->end_ns = (r)->end, (i)->context = (r)->contextId, \
+	 (i)->h.device = (int16_t)(r)->deviceId, (i)->stream = (r)->streamId, \
+	 (i)->correlation = (r)->correlationId, (i)->graph = (r)->graphId, \
 	 (i)->graph_node = (r)->graphNodeId)
 
 static void decode_CONCURRENT_KERNEL(const CUpti_ActivityKernel9 *r, struct ts_rec_interval *i)
