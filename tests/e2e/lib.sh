@@ -28,9 +28,8 @@ traced() {
 	timeout -k 2 "${LIMIT:-20}" env LD_PRELOAD="$preload" TSTRACE_OUTPUT="$trace" "$@"
 }
 
-# transparent NAME PROGRAM...: with and without the library the program prints the same bytes and ends in the
-# same way; what is recorded is NAME.jsonl, a valid trace.
-transparent() {
+# undisturbed NAME PROGRAM...: with and without the library the program prints the same bytes and ends in the same way.
+undisturbed() {
 	local name=$1 plain status
 	shift
 	run "$@" >"$name.plain.out" 2>"$name.plain.err"
@@ -41,7 +40,12 @@ transparent() {
 	[ "$status" = "$plain" ] || { cat "$name.err"; fail "$name: status $status, untraced $plain"; }
 	cmp "$name.plain.out" "$name.out" || fail "$name: another stdout"
 	cmp "$name.plain.err" "$name.err" || { cat "$name.err"; fail "$name: another stderr"; }
-	valid "$name.jsonl"
+}
+
+# transparent NAME PROGRAM...: the same, and what is recorded is NAME.jsonl, a valid trace.
+transparent() {
+	undisturbed "$@"
+	valid "$1.jsonl"
 }
 
 valid() {
