@@ -1,8 +1,7 @@
-/* Preloaded before everything else: what a runtime asks the driver for, and whose function it is given.
- * One line on descriptor 9 a look-up:
- *	dlsym NAME FILE SYMBOL OFFSET
- *	proc NAME VERSION FLAGS RESULT STATUS FILE SYMBOL OFFSET
- * FILE is the object that the answer lies in, SYMBOL the exported name at exactly that address ("-" none). */
+/* Preloaded before everything else: what a runtime asks the driver for, and whose function it is
+ *given. One line on descriptor 9 a look-up: dlsym NAME FILE SYMBOL OFFSET proc NAME VERSION FLAGS
+ *RESULT STATUS FILE SYMBOL OFFSET FILE is the object that the answer lies in, SYMBOL the exported
+ *name at exactly that address ("-" none). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,11 +18,12 @@ static get_proc_v2 *next_v2, *nested_v2;
 static get_proc *nested_v1;
 static void *(*next_dlsym)(void *, const char *);
 
-/* The next one in line, the traced library's or libc's.  (dlvsym itself would not find one without a version.) */
+/* The next one in line, the traced library's or libc's.  (dlvsym itself would not find one without
+ * a version.) */
 __attribute__((constructor)) static void start(void)
 {
 	void *(*libc_dlsym)(void *, const char *) =
-		(void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	    (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
 
 	next_dlsym = (void *(*)(void *, const char *))libc_dlsym(RTLD_NEXT, "dlsym");
 }
@@ -59,14 +59,17 @@ static const char *where(const void *address, char *text, size_t bytes)
 	return text;
 }
 
-static int ask(get_proc_v2 *next, const char *name, void **pfn, int version, unsigned long long flags, int *status);
+static int ask(get_proc_v2 *next, const char *name, void **pfn, int version,
+	       unsigned long long flags, int *status);
 
-static int told_first(const char *name, void **pfn, int version, unsigned long long flags, int *status)
+static int told_first(const char *name, void **pfn, int version, unsigned long long flags,
+		      int *status)
 {
 	return ask(next_v2, name, pfn, version, flags, status);
 }
 
-static int told_nested(const char *name, void **pfn, int version, unsigned long long flags, int *status)
+static int told_nested(const char *name, void **pfn, int version, unsigned long long flags,
+		       int *status)
 {
 	return ask(nested_v2, name, pfn, version, flags, status);
 }
@@ -81,13 +84,14 @@ static int told_nested_v1(const char *name, void **pfn, int version, unsigned lo
 	return result;
 }
 
-static int ask(get_proc_v2 *next, const char *name, void **pfn, int version, unsigned long long flags, int *status)
+static int ask(get_proc_v2 *next, const char *name, void **pfn, int version,
+	       unsigned long long flags, int *status)
 {
 	char text[256];
 	int result = next(name, pfn, version, flags, status);
 
-	line("proc %s %d %llu %d %d %s\n", *name ? name : "-", version, flags, result, status ? *status : -1,
-	     where(pfn && !result ? *pfn : NULL, text, sizeof(text)));
+	line("proc %s %d %llu %d %d %s\n", *name ? name : "-", version, flags, result,
+	     status ? *status : -1, where(pfn && !result ? *pfn : NULL, text, sizeof(text)));
 	/* A look-up fetched through a look-up is watched as well. */
 	if (!result && pfn && *pfn && !strcmp(name, "cuGetProcAddress")) {
 		if (version >= 12000) {
@@ -109,7 +113,7 @@ EXPORT void *dlsym(void *handle, const char *name)
 	if (!next_dlsym)
 		start();
 	if (strncmp(name, "cu", 2))
-		return next_dlsym(handle, name);        /* a jump: the caller stays the caller */
+		return next_dlsym(handle, name); /* a jump: the caller stays the caller */
 	found = next_dlsym(handle, name);
 	line("dlsym %s %s\n", name, where(found, text, sizeof(text)));
 	if (!found || strcmp(name, "cuGetProcAddress_v2"))
