@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -267,6 +268,16 @@ bool sim_begin(struct sim_call *call)
 	return true;
 }
 
+/* With the thread's name: threads of a tool, too, call the driver. */
+static void log_call(const struct sim_call *call)
+{
+	char thread[16] = "";
+
+	prctl(PR_GET_NAME, thread);
+	fprintf(stderr, "simulated CUDA driver: %s = %d on %s\n", call->entry->name,
+		(int)call->result, thread);
+}
+
 CUresult sim_end(struct sim_call *call)
 {
 	sim_unlock();
@@ -275,8 +286,7 @@ CUresult sim_end(struct sim_call *call)
 	tstrace_sim_leave(SIM_DRIVER, call->entry->name, call->correlation, call->params,
 			  call->symbol, call->result);
 	if (sim_config.log)
-		fprintf(stderr, "simulated CUDA driver: %s = %d\n", call->entry->name,
-			(int)call->result);
+		log_call(call);
 	return call->result;
 }
 

@@ -1,6 +1,6 @@
 /* Switches of the simulated driver.  All begin with TSTRACE_SIM_; see ../README.md.
  *
- *   LOG=1                write each call and its result to stderr
+ *   LOG=1                write each call, its result and its thread's name to stderr
  *   LOG_UNSUPPORTED=1    write a line for each call of a function that is not simulated
  *   DEVICES=n            number of devices, 0..16 (1)
  *   DRIVER_VERSION=n     what cuDriverGetVersion says (13000)
