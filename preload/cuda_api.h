@@ -149,4 +149,13 @@
 #undef cuTexRefSetAddress2D
 #undef cuWaitExternalSemaphoresAsync
 
+/* cudaLaunchParams of CUDA 9 to 12, gone from the headers of 13. */
+struct ts_old_launch {
+	void *func;
+	dim3 gridDim, blockDim;
+	void **args;
+	size_t sharedMem;
+	cudaStream_t stream;
+};
+
 #endif

@@ -28,7 +28,7 @@
 /* What an out-parameter holds; only after success. */
 #define TS_AT(p) (!r_ && (p) ? TS_U64(*(p)) : 0)
 #define TS_OF(p, field) ((p) ? (p)->field : 0)
-struct ts_old_launch;
+#define TS_FIRST(p, count, field) ((count) ? TS_OF(p, field) : 0)
 #define TS_PITCHED(pitch, width, height)                                                           \
 	((uint64_t)(!r_ && (pitch) ? *(pitch) : (width)) * (height))
 #define TS_PITCHED3D(p, extent)                                                                    \

@@ -342,7 +342,9 @@ static void print_op(const struct ts_rec_op *rec, uint32_t thread)
 	ts_line_hex(&ts_lines, "stream", rec->stream);
 	if (rec->grid[0]) {
 		ts_line_u32s(&ts_lines, "grid", rec->grid, 3);
-		ts_line_u32s(&ts_lines, "block", rec->block, 3);
+		/* The launches of CUDA 3 take it from an earlier call. */
+		if (rec->block[0])
+			ts_line_u32s(&ts_lines, "block", rec->block, 3);
 		if (rec->shared_bytes)
 			ts_line_u64(&ts_lines, "shared_bytes", rec->shared_bytes);
 	}
