@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "core/env.h"
+#include "core/record/alone.h"
 #include "core/record/device.h"
 #include "cupti/buffers.h"
 #include "cupti/cupti.h"
@@ -127,9 +129,9 @@ static int start_threads(char *why, size_t bytes)
 
 	device_cond_init(&asked_cond);
 	device_cond_init(&done_cond);
-	error = device_thread_start("tstrace-read", reader);
+	error = device_thread_start(TS_THREAD_READ, reader);
 	if (!error)
-		error = device_thread_start("tstrace-cupti", flusher);
+		error = device_thread_start(TS_THREAD_FLUSH, flusher);
 	if (error)
 		snprintf(why, bytes, "no thread for CUPTI's records");
 	return error;
@@ -164,7 +166,7 @@ static int configure(char *why, size_t bytes)
 	return enable_kinds(true, why, bytes);
 }
 
-int cupti_start(char *why, size_t bytes)
+static int start(char *why, size_t bytes)
 {
 	char other[128], text[96];
 	CUptiResult result;
@@ -191,6 +193,19 @@ int cupti_start(char *why, size_t bytes)
 	cupti_callbacks_enable(subscriber, true);
 	measure_clock();
 	return 0;
+}
+
+/* The threads that CUPTI starts meanwhile take over the name: alone.c knows them by it. */
+int cupti_start(char *why, size_t bytes)
+{
+	char name[16] = "";
+	int error;
+
+	prctl(PR_GET_NAME, name);
+	prctl(PR_SET_NAME, TS_THREAD_LIBRARY);
+	error = start(why, bytes);
+	prctl(PR_SET_NAME, name);
+	return error;
 }
 
 #define UVM_SCOPE(name) CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_##name

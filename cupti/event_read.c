@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "core/env.h"
+#include "core/record/alone.h"
 #include "cupti/device.h"
 #include "cupti/event.h"
 
@@ -197,7 +198,7 @@ int event_reader_start(void)
 {
 	device_cond_init(&wake_cond);
 	device_cond_init(&idle_cond);
-	return device_thread_start("tstrace-event", reader);
+	return device_thread_start(TS_THREAD_EVENT, reader);
 }
 
 void event_reader_wake(void)

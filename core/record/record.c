@@ -1,4 +1,4 @@
-/* The threads' side: opening the session, a thread's first event and its end, a full ring. */
+/* The threads' side: opening the session, a thread's first event and its end, fork and exit. */
 #include "core/record/record.h"
 
 #include <errno.h>
@@ -14,10 +14,12 @@
 #include "core/env.h"
 #include "core/loader.h"
 #include "core/log.h"
+#include "core/record/alone.h"
 #include "core/record/arena_life.h"
 #include "core/record/describe.h"
 #include "core/record/file.h"
 #include "core/record/output.h"
+#include "core/record/quiet.h"
 #include "core/record/stack.h"
 #include "core/record/writer.h"
 #include "core/session/session.h"
@@ -65,26 +67,6 @@ uint64_t ts_lost_count(enum ts_lost cause)
 const char *ts_record_path(void)
 {
 	return trace_path[0] ? trace_path : NULL;
-}
-
-/* What runs seldom sleeps, opens files and holds locks: no point for pthread_cancel, which would
- * leave them held, and which the program does not expect in these calls.  Also keeps errno. */
-struct quiet {
-	int cancel, error;
-};
-
-static struct quiet quiet_begin(void)
-{
-	struct quiet quiet = { .error = errno };
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet.cancel);
-	return quiet;
-}
-
-static void quiet_end(struct quiet quiet)
-{
-	pthread_setcancelstate(quiet.cancel, NULL);
-	errno = quiet.error;
 }
 
 /* --- opening --- */
@@ -211,6 +193,9 @@ static void thread_end(void *arg)
 	struct ts_ring *ring = self->ring;
 
 	(void)arg;
+	/* Not by exit: that runs no destructor of a key. */
+	if (syscall(SYS_gettid) == getpid())
+		ts_alone_main_ends();
 	self->depth++;
 	ts_stack_thread_end();
 	ts_session_thread_end();
@@ -273,74 +258,6 @@ struct ts_ring *ts_enter_slow(struct ts_thread *self)
 		quiet_end(quiet);
 	}
 	return self->ring;
-}
-
-/* --- a full ring --- */
-
-/* The room up to half a ring from here is used without another look, then the slow path comes
- * again: so the writer is woken when the ring fills, long before anybody has to wait. */
-static bool has_room(struct ts_ring *ring, uint64_t head, unsigned slots)
-{
-	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-	uint64_t half = ring->mask / 2 + 1, used = head - tail;
-
-	if (used + slots > ring->mask)
-		return false;
-	/* tail_seen is never later than the true tail. */
-	ring->tail_seen = used < half ? head - half : tail;
-	return true;
-}
-
-static bool wait_for_room(struct ts_ring *ring, uint64_t head, unsigned slots)
-{
-	const struct timespec step = { .tv_nsec = 50000 };
-	struct timespec begin, now;
-
-	ts_writer_wake();
-	if (ts_env.on_full == 1 || ring->stalled)
-		return false;
-	atomic_fetch_add_explicit(&ring->waits, 1, memory_order_relaxed);
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	do {
-		nanosleep(&step, NULL);
-		if (has_room(ring, head, slots))
-			return true;
-		ts_writer_wake();
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((uint64_t)(now.tv_sec - begin.tv_sec) * 1000 + (uint64_t)now.tv_nsec / 1000000 <
-		 ts_env.wait_ms + (uint64_t)begin.tv_nsec / 1000000);
-	/* The writer is stuck: lose events from now on instead of holding the program up at each
-	 * one. */
-	ring->stalled = 1;
-	return false;
-}
-
-void *ts_reserve_slow(struct ts_ring *ring, unsigned slots)
-{
-	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	uint32_t at = (uint32_t)head & ring->mask, size = ring->mask + 1;
-	unsigned pad = at + slots > size ? size - at : 0;
-	struct quiet quiet = quiet_begin();
-	struct ts_rec *filler;
-
-	if (!has_room(ring, head, pad + slots) && !wait_for_room(ring, head, pad + slots)) {
-		atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
-		ts_lost(TS_LOST_ring_full, 1);
-		atomic_store_explicit(&ring->busy, 0, memory_order_relaxed);
-		quiet_end(quiet);
-		return NULL;
-	}
-	ring->stalled = 0;
-	ts_writer_wake();
-	if (pad) {
-		filler = (struct ts_rec *)(void *)(ring->slots + (size_t)at * TS_SLOT);
-		filler->kind = TS_REC_PAD;
-		filler->slots = (uint8_t)pad;
-		atomic_store_explicit(&ring->head, head + pad, memory_order_release);
-		at = 0;
-	}
-	quiet_end(quiet);
-	return ring->slots + (size_t)at * TS_SLOT;
 }
 
 /* --- the end --- */
@@ -410,6 +327,13 @@ void ts_record_before_exec(void)
 	ts_record_flush(1000, false);
 }
 
+/* The destructor tells of the end of the initial thread, also of one that records nothing. */
+static void know_main(void)
+{
+	if (syscall(SYS_gettid) == getpid() && !pthread_setspecific(thread_key, &ts_self))
+		ts_alone_main_is_known();
+}
+
 /* --- fork: steps in lock order; the child keeps nothing of the parent's session --- */
 
 static void prefork(void)
@@ -455,6 +379,8 @@ static void in_child(void)
 	ts_self.span = 1;
 	ts_self.step = 0;
 	ts_session_thread_end();
+	ts_alone_child();
+	know_main();
 	pthread_mutex_unlock(&open_lock);
 }
 
@@ -470,6 +396,7 @@ static void load(void)
 	if (!getcwd(cwd, sizeof(cwd)))
 		strcpy(cwd, "/");
 	pthread_key_create(&thread_key, thread_end);
+	know_main();
 	pthread_atfork(prefork, in_parent, in_child);
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/env.h"
 #include "core/log.h"
+#include "core/record/alone.h"
 #include "core/record/device.h"
 #include "core/record/file.h"
 #include "core/record/output.h"
@@ -250,7 +251,7 @@ static void *run(void *arg)
 
 	(void)arg;
 	ts_self.depth = 1;              /* whatever this thread calls is not recorded */
-	prctl(PR_SET_NAME, "tstrace");
+	prctl(PR_SET_NAME, TS_THREAD_WRITER);
 	for (;;) {
 		struct timespec poll = { .tv_nsec =
 					     (was_busy ? POLL_BUSY_MS : POLL_IDLE_MS) * 1000000 };
@@ -258,6 +259,7 @@ static void *run(void *arg)
 		if (!atomic_load(&finish_asked))
 			futex(&wake, FUTEX_WAIT, 0, &poll);
 		atomic_store(&wake, 0);
+		ts_alone_look();
 		if (!begun && can_begin(start_ns)) {
 			ts_print_begin();
 			begun = true;
@@ -276,7 +278,7 @@ static void *run(void *arg)
 		serve_flush();
 	}
 	end();
-	return NULL;
+	ts_alone_watch();
 }
 
 int ts_writer_start(void)

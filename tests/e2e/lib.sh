@@ -68,3 +68,15 @@ summary() {
 	$tstrace summary "$@" 2>summary.err || { cat summary.err; fail "summary $*"; }
 	[ ! -s summary.err ] || { cat summary.err; fail "summary $*: not quiet"; }
 }
+
+# sim_program FILE [OPTION...]: C on stdin as a program on the simulated runtime.
+sim_program() {
+	local file=$1
+	shift
+	{
+		echo 'int cudaMalloc(void **p, unsigned long bytes), cudaFree(void *p), cudaDeviceSynchronize(void);'
+		echo '#line 1 "program"'
+		cat
+	} | ${CC:-gcc} -g -O1 -Wall -Wextra -D_GNU_SOURCE -x c - -x none "$@" -o "$file" -L"$B/sim" -l:libcudart.so.13 \
+		-ldl -lpthread || fail "$file does not compile"
+}

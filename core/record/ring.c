@@ -1,0 +1,75 @@
+/* A ring that is full. */
+#include "core/record/record.h"
+
+#include <time.h>
+
+#include "core/env.h"
+#include "core/record/file.h"
+#include "core/record/quiet.h"
+#include "core/record/writer.h"
+
+/* The room up to half a ring from here is used without another look, then the slow path comes
+ * again: so the writer is woken when the ring fills, long before anybody has to wait. */
+static bool has_room(struct ts_ring *ring, uint64_t head, unsigned slots)
+{
+	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+	uint64_t half = ring->mask / 2 + 1, used = head - tail;
+
+	if (used + slots > ring->mask)
+		return false;
+	/* tail_seen is never later than the true tail. */
+	ring->tail_seen = used < half ? head - half : tail;
+	return true;
+}
+
+static bool wait_for_room(struct ts_ring *ring, uint64_t head, unsigned slots)
+{
+	const struct timespec step = { .tv_nsec = 50000 };
+	struct timespec begin, now;
+
+	ts_writer_wake();
+	if (ts_env.on_full == 1 || ring->stalled)
+		return false;
+	atomic_fetch_add_explicit(&ring->waits, 1, memory_order_relaxed);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		nanosleep(&step, NULL);
+		if (has_room(ring, head, slots))
+			return true;
+		ts_writer_wake();
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((uint64_t)(now.tv_sec - begin.tv_sec) * 1000 + (uint64_t)now.tv_nsec / 1000000 <
+		 ts_env.wait_ms + (uint64_t)begin.tv_nsec / 1000000);
+	/* The writer is stuck: lose events from now on instead of holding the program up at each
+	 * one. */
+	ring->stalled = 1;
+	return false;
+}
+
+void *ts_reserve_slow(struct ts_ring *ring, unsigned slots)
+{
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	uint32_t at = (uint32_t)head & ring->mask, size = ring->mask + 1;
+	unsigned pad = at + slots > size ? size - at : 0;
+	struct quiet quiet = quiet_begin();
+	struct ts_rec *filler;
+
+	if (!has_room(ring, head, pad + slots) && !wait_for_room(ring, head, pad + slots)) {
+		atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
+		ts_lost(TS_LOST_ring_full, 1);
+		atomic_store_explicit(&ring->busy, 0, memory_order_relaxed);
+		quiet_end(quiet);
+		return NULL;
+	}
+	ring->stalled = 0;
+	ts_writer_wake();
+	if (pad) {
+		filler = (struct ts_rec *)(void *)(ring->slots + (size_t)at * TS_SLOT);
+		filler->kind = TS_REC_PAD;
+		filler->slots = (uint8_t)pad;
+		atomic_store_explicit(&ring->head, head + pad, memory_order_release);
+		at = 0;
+	}
+	quiet_end(quiet);
+	return ring->slots + (size_t)at * TS_SLOT;
+}
