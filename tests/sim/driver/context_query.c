@@ -39,64 +39,62 @@ CUresult sim_cuCtxSynchronize_v2(CUcontext hCtx)
 	struct context *ctx = sim_context_get(hCtx);
 	return ctx ? synchronise(ctx) : CUDA_ERROR_INVALID_CONTEXT;
 }
-
-CUresult sim_cuCtxGetDevice_v2(CUdevice *device, CUcontext hCtx)
-{
-	struct context *ctx = hCtx ? sim_context_get(hCtx) : sim_current();
-	if (!ctx)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (!device)
-		return CUDA_ERROR_INVALID_VALUE;
-	*device = ctx->device;
-	return CUDA_SUCCESS;
-}
 #endif
 
-CUresult sim_cuCtxGetDevice(CUdevice *device)
+/* What a context says of itself: one value, through an out-parameter. */
+#define GIVE(out, value)                                                                           \
+	do {                                                                                       \
+		if (!(out))                                                                        \
+			return CUDA_ERROR_INVALID_VALUE;                                           \
+		*(out) = (value);                                                                  \
+		return CUDA_SUCCESS;                                                               \
+	} while (0)
+#define OF_CURRENT(function, type, value)                                                          \
+	CUresult sim_##function(type *out)                                                         \
+	{                                                                                          \
+		CURRENT(ctx);                                                                      \
+		GIVE(out, value);                                                                  \
+	}
+/* NULL: of the current one. */
+#define OF_CONTEXT(function, order, value)                                                         \
+	CUresult sim_##function order                                                              \
+	{                                                                                          \
+		const struct context *ctx = hCtx ? sim_context_get(hCtx) : sim_current();          \
+		if (!ctx)                                                                          \
+			return CUDA_ERROR_INVALID_CONTEXT;                                         \
+		GIVE(out, value);                                                                  \
+	}
+
+OF_CURRENT(cuCtxGetDevice, CUdevice, ctx->device)
+OF_CURRENT(cuCtxGetFlags, unsigned int, ctx->flags)
+OF_CURRENT(cuCtxGetCacheConfig, CUfunc_cache, ctx->cache)
+OF_CURRENT(cuCtxGetSharedMemConfig, CUsharedconfig, ctx->shared)
+OF_CONTEXT(cuCtxGetId, (CUcontext hCtx, unsigned long long *out), ctx->id)
+OF_CONTEXT(cuCtxGetApiVersion, (CUcontext hCtx, unsigned int *out), ctx->api_version)
+#if CUDA_VERSION >= 13000
+OF_CONTEXT(cuCtxGetDevice_v2, (CUdevice * out, CUcontext hCtx), ctx->device)
+#endif
+
+#define SET_OF_CURRENT(function, type, member)                                                     \
+	CUresult sim_##function(type value)                                                        \
+	{                                                                                          \
+		CURRENT(ctx);                                                                      \
+		ctx->member = value;                                                               \
+		return CUDA_SUCCESS;                                                               \
+	}
+
+SET_OF_CURRENT(cuCtxSetFlags, unsigned int, flags)
+SET_OF_CURRENT(cuCtxSetCacheConfig, CUfunc_cache, cache)
+SET_OF_CURRENT(cuCtxSetSharedMemConfig, CUsharedconfig, shared)
+
+/* Contexts are not partitioned: each has all multiprocessors. */
+CUresult sim_cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type)
 {
 	CURRENT(ctx);
-	if (!device)
+	if (!pExecAffinity)
 		return CUDA_ERROR_INVALID_VALUE;
-	*device = ctx->device;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxGetFlags(unsigned int *flags)
-{
-	CURRENT(ctx);
-	if (!flags)
-		return CUDA_ERROR_INVALID_VALUE;
-	*flags = ctx->flags;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxSetFlags(unsigned int flags)
-{
-	CURRENT(ctx);
-	ctx->flags = flags;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxGetId(CUcontext hCtx, unsigned long long *ctxId)
-{
-	struct context *ctx = hCtx ? sim_context_get(hCtx) : sim_current();
-	if (!ctx)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (!ctxId)
-		return CUDA_ERROR_INVALID_VALUE;
-	*ctxId = ctx->id;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxGetApiVersion(CUcontext hCtx, unsigned int *version)
-{
-	struct context *ctx = hCtx ? sim_context_get(hCtx) : sim_current();
-	if (!ctx)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (!version)
-		return CUDA_ERROR_INVALID_VALUE;
-	*version = ctx->api_version;
-	return CUDA_SUCCESS;
+	(void)type;
+	return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
 }
 
 CUresult sim_cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
@@ -126,38 +124,6 @@ CUresult sim_cuCtxSetLimit(CUlimit limit, size_t value)
 	if ((unsigned)limit >= CU_LIMIT_MAX)
 		return CUDA_ERROR_UNSUPPORTED_LIMIT;
 	ctx->limits[limit] = value;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxGetCacheConfig(CUfunc_cache *pconfig)
-{
-	CURRENT(ctx);
-	if (!pconfig)
-		return CUDA_ERROR_INVALID_VALUE;
-	*pconfig = ctx->cache;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxSetCacheConfig(CUfunc_cache config)
-{
-	CURRENT(ctx);
-	ctx->cache = config;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
-{
-	CURRENT(ctx);
-	if (!pConfig)
-		return CUDA_ERROR_INVALID_VALUE;
-	*pConfig = ctx->shared;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxSetSharedMemConfig(CUsharedconfig config)
-{
-	CURRENT(ctx);
-	ctx->shared = config;
 	return CUDA_SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-/* External memory and semaphores; a file descriptor is mapped, other kinds are refused. */
+/* External memory: a file descriptor is mapped, other kinds are refused. */
 #include "sim.h"
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -72,14 +72,12 @@ CUresult sim_cuDestroyExternalMemory(CUexternalMemory extMem)
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
-				       const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc)
+CUresult sim_cuExternalMemoryGetMappedMipmappedArray(
+    CUmipmappedArray *mipmap, CUexternalMemory extMem,
+    const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc)
 {
-	return extSem_out && semHandleDesc ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult sim_cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
-{
-	(void)extSem;
-	return CUDA_ERROR_INVALID_HANDLE;
+	if (!sim_object_get(extMem, OBJ_EXTMEM))
+		return CUDA_ERROR_INVALID_HANDLE;
+	/* The layout of a foreign image is its maker's secret. */
+	return mipmap && mipmapDesc ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }

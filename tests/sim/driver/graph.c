@@ -1,5 +1,5 @@
 /* Graphs: nodes, edges, copies of whole graphs, order of execution. */
-#include "sim.h"
+#include "graph.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,11 +57,12 @@ struct node *sim_node_add(struct graph *graph, CUgraphNodeType type, struct node
 
 static void release(struct node *node)
 {
-	if (node->child)
-		sim_graph_destroy(node->child);
+	for (unsigned i = 0; i < node->ninner; i++)
+		sim_graph_destroy(node->inner[i]);
+	free(node->inner);
 	sim_graph_memory_drop(node);
-	if (node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
-		free(node->batch.paramArray);
+	free(node->arrays);
+	free(node->attrs);
 	free(node->deps);
 	sim_object_drop(node);
 }
@@ -92,7 +93,43 @@ void sim_graph_destroy(struct graph *graph)
 		release(n);
 	}
 	sim_users_drop(graph);
+	for (struct condition *next, *c = graph->conditions; c; c = next) {
+		next = c->next;
+		sim_object_drop(c);
+	}
 	sim_object_drop(graph);
+}
+
+int sim_node_embed(struct node *node, struct graph *const *from, unsigned n)
+{
+	struct graph **inner = calloc(n + 1, sizeof *inner);
+	unsigned made = 0;
+	while (inner && made < n && (inner[made] = sim_graph_clone(from[made])))
+		inner[made++]->owned = true;
+	bool good = inner && made == n;
+	for (unsigned i = 0; good ? i < node->ninner : i < made; i++)
+		sim_graph_destroy(good ? node->inner[i] : inner[i]);
+	if (!good) {
+		free(inner);
+		return -1;
+	}
+	free(node->inner);
+	node->inner = inner;
+	node->ninner = n;
+	return 0;
+}
+
+CUresult sim_node_attrs(struct node *to, const struct node *from)
+{
+	const size_t size = CU_LAUNCH_ATTRIBUTE_MAX * sizeof *to->attrs;
+	CUlaunchAttributeValue *attrs = from->attrs ? malloc(size) : NULL;
+	if (from->attrs)
+		SIM_ALLOC_CHECK(attrs);
+	if (attrs)
+		memcpy(attrs, from->attrs, size);
+	free(to->attrs);
+	to->attrs = attrs;
+	return CUDA_SUCCESS;
 }
 
 /* `to` is a fresh node: takes what `from` does, not where it stands. */
@@ -107,20 +144,14 @@ static int copy_node(struct node *to, const struct node *from)
 	to->id = place.id;
 	to->deps = NULL;
 	to->ndeps = 0;
-	to->child = NULL;
+	to->inner = NULL;
+	to->ninner = 0;
+	to->arrays = NULL;
+	to->attrs = NULL;
 	sim_graph_memory_ref(to);
-	if (from->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && from->batch.count) {
-		size_t size = from->batch.count * sizeof *from->batch.paramArray;
-		to->batch.paramArray = malloc(size);
-		if (!to->batch.paramArray)
-			return -1;
-		memcpy(to->batch.paramArray, from->batch.paramArray, size);
-	}
-	if (from->child && !(to->child = sim_graph_clone(from->child)))
+	if (sim_node_own(to) || sim_node_attrs(to, from))
 		return -1;
-	if (to->child)
-		to->child->owned = true;
-	return 0;
+	return from->ninner ? sim_node_embed(to, from->inner, from->ninner) : 0;
 }
 
 /* Twins are found through .original of the new nodes, which lie in the order of the old ones. */

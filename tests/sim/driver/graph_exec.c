@@ -14,9 +14,11 @@ static struct node *find_copy(struct graph *graph, const struct node *original)
 	for (struct node *n = graph->nodes; n; n = n->next) {
 		if (n->original == original)
 			return n;
-		struct node *inner = n->child ? find_copy(n->child, original) : NULL;
-		if (inner)
-			return inner;
+		for (unsigned i = 0; i < n->ninner; i++) {
+			struct node *inner = find_copy(n->inner[i], original);
+			if (inner)
+				return inner;
+		}
 	}
 	return NULL;
 }
@@ -163,12 +165,14 @@ static CUresult launch_event(struct stream *stream, struct node *node)
 static CUresult launch_graph(struct stream *stream, struct graph *graph, struct node *const *order,
 			     bool auto_free);
 
-static CUresult launch_child(struct stream *stream, struct node *node, bool auto_free)
+static CUresult launch_inner(struct stream *stream, struct graph *graph, bool auto_free)
 {
 	struct node **order;
-	if (sim_order(node->child, &order))
+	if (!graph)
+		return CUDA_SUCCESS;
+	if (sim_order(graph, &order))
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = launch_graph(stream, node->child, order, auto_free);
+	CUresult error = launch_graph(stream, graph, order, auto_free);
 	free(order);
 	return error;
 }
@@ -187,7 +191,12 @@ static CUresult launch_node(struct stream *stream, struct node *node, bool auto_
 	case CU_GRAPH_NODE_TYPE_HOST:
 		return launch_host(stream, node);
 	case CU_GRAPH_NODE_TYPE_GRAPH:
-		return launch_child(stream, node, auto_free);
+		return launch_inner(stream, node->inner[0], auto_free);
+	case SIM_NODE_CONDITIONAL:
+		return launch_inner(stream, sim_conditional_body(node), auto_free);
+	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+		return sim_semaphores_submit(stream, node);
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
 	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
 		return launch_event(stream, node);
@@ -267,10 +276,7 @@ CUresult sim_cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
 	struct node *node = error ? NULL : sim_capture_add(stream, CU_GRAPH_NODE_TYPE_GRAPH);
 	if (!node)
 		return error ? error : CUDA_ERROR_OUT_OF_MEMORY;
-	node->child = sim_graph_clone(exec->graph);
-	SIM_ALLOC_CHECK(node->child);
-	node->child->owned = true;
-	return CUDA_SUCCESS;
+	return sim_node_embed(node, &exec->graph, 1) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
 /* --- update ------------------------------------------------------------------------------------
@@ -281,18 +287,21 @@ static bool same_shape(struct graph *a, struct graph *b, struct node **culprit)
 	struct node *x = a->nodes, *y = b->nodes;
 	for (; x && y; x = x->next, y = y->next) {
 		*culprit = y;
-		if (x->type != y->type || x->ndeps != y->ndeps || !x->child != !y->child ||
-		    (x->child && !same_shape(x->child, y->child, culprit)))
+		if (x->type != y->type || x->ndeps != y->ndeps || x->ninner != y->ninner)
 			return false;
+		for (unsigned i = 0; i < x->ninner; i++)
+			if (!same_shape(x->inner[i], y->inner[i], culprit))
+				return false;
 	}
 	*culprit = y;
 	return !x && !y;
 }
 
-static void take_params(struct graph *to, const struct graph *from)
+static CUresult take_params(struct graph *to, const struct graph *from)
 {
 	struct node *x = to->nodes;
-	for (const struct node *y = from->nodes; x && y; x = x->next, y = y->next) {
+	CUresult error = CUDA_SUCCESS;
+	for (const struct node *y = from->nodes; x && y && !error; x = x->next, y = y->next) {
 		x->original = (struct node *)(uintptr_t)y;
 		x->copy = y->copy;
 		x->copy_params = y->copy_params;
@@ -301,9 +310,17 @@ static void take_params(struct graph *to, const struct graph *from)
 		x->kernel = y->kernel;
 		x->host = y->host;
 		x->event = y->event;
-		if (x->child)
-			take_params(x->child, y->child);
+		x->batch = y->batch;
+		x->signal = y->signal;
+		x->wait = y->wait;
+		x->condition = y->condition;
+		error = sim_node_own(x);
+		if (!error)
+			error = sim_node_attrs(x, y);
+		for (unsigned i = 0; i < x->ninner && !error; i++)
+			error = take_params(x->inner[i], y->inner[i]);
 	}
+	return error;
 }
 
 CUresult sim_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
@@ -320,8 +337,7 @@ CUresult sim_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
 		resultInfo->errorNode = (CUgraphNode)culprit;
 		return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 	}
-	take_params(exec->graph, graph);
-	return CUDA_SUCCESS;
+	return take_params(exec->graph, graph);
 }
 
 CUresult sim_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,

@@ -2,29 +2,17 @@
 #include "graph.h"
 #include "sim.h"
 
-static CUresult plain(CUgraphNode *out, CUgraph hGraph, const CUgraphNode *deps, size_t ndeps,
-		      CUgraphNodeType type, struct node **made)
-{
-	struct graph *graph = sim_object_get(hGraph, OBJ_GRAPH);
-	if (!out || !graph || (ndeps && !deps))
-		return CUDA_ERROR_INVALID_VALUE;
-	for (size_t i = 0; i < ndeps; i++) {
-		const struct node *dep = sim_object_get(deps[i], OBJ_NODE);
-		if (!dep || dep->graph != graph)
-			return CUDA_ERROR_INVALID_VALUE;
-	}
-	*made = sim_node_add(graph, type, (struct node *const *)deps, ndeps);
-	SIM_ALLOC_CHECK(*made);
-	*out = (CUgraphNode)*made;
-	return CUDA_SUCCESS;
-}
-
 CUresult sim_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 				 const CUgraphNode *dependencies, size_t numDependencies)
 {
 	struct node *node;
-	return plain(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_EMPTY,
-		     &node);
+	if (!phGraphNode)
+		return CUDA_ERROR_INVALID_VALUE;
+	CUresult error =
+	    sim_plain_add(CU_GRAPH_NODE_TYPE_EMPTY, hGraph, dependencies, numDependencies, &node);
+	if (!error)
+		*phGraphNode = (CUgraphNode)node;
+	return error;
 }
 
 CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -33,27 +21,26 @@ CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 {
 	struct graph *from = sim_object_get(childGraph, OBJ_GRAPH);
 	struct node *node;
-	if (!from || childGraph == hGraph)
+	if (!from || childGraph == hGraph || !phGraphNode)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct graph *child = sim_graph_clone(from);
-	SIM_ALLOC_CHECK(child);
-	CUresult error = plain(phGraphNode, hGraph, dependencies, numDependencies,
-			       CU_GRAPH_NODE_TYPE_GRAPH, &node);
-	if (error) {
-		sim_graph_destroy(child);
+	CUresult error =
+	    sim_plain_add(CU_GRAPH_NODE_TYPE_GRAPH, hGraph, dependencies, numDependencies, &node);
+	if (error)
 		return error;
+	if (sim_node_embed(node, &from, 1)) {
+		sim_node_destroy(node);
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	child->owned = true;
-	node->child = child;
+	*phGraphNode = (CUgraphNode)node;
 	return CUDA_SUCCESS;
 }
 
 CUresult sim_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
 {
 	struct node *node = sim_object_get(hNode, OBJ_NODE);
-	if (!node || !node->child || !phGraph)
+	if (!node || node->type != CU_GRAPH_NODE_TYPE_GRAPH || !phGraph)
 		return CUDA_ERROR_INVALID_VALUE;
-	*phGraph = (CUgraph)node->child;
+	*phGraph = (CUgraph)node->inner[0];
 	return CUDA_SUCCESS;
 }
 
@@ -62,14 +49,10 @@ CUresult sim_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphN
 {
 	struct node *node = sim_exec_node(sim_exec_get(hGraphExec), hNode);
 	struct graph *from = sim_object_get(childGraph, OBJ_GRAPH);
-	if (!node || !node->child || !from || from->nnodes != node->child->nnodes)
+	if (!node || node->type != CU_GRAPH_NODE_TYPE_GRAPH || !from ||
+	    from->nnodes != node->inner[0]->nnodes)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct graph *child = sim_graph_clone(from);
-	SIM_ALLOC_CHECK(child);
-	child->owned = true;
-	sim_graph_destroy(node->child);
-	node->child = child;
-	return CUDA_SUCCESS;
+	return sim_node_embed(node, &from, 1) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
 CUresult sim_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -77,13 +60,12 @@ CUresult sim_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 				    CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
 {
 	struct node *node;
-	CUgraphNode made;
 	if (!phGraphNode || !nodeParams || !nodeParams->bytesize ||
 	    nodeParams->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
 	    sim_device_check(nodeParams->poolProps.location.id))
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = plain(&made, hGraph, dependencies, numDependencies,
-			       CU_GRAPH_NODE_TYPE_MEM_ALLOC, &node);
+	CUresult error = sim_plain_add(CU_GRAPH_NODE_TYPE_MEM_ALLOC, hGraph, dependencies,
+				       numDependencies, &node);
 	if (error)
 		return error;
 	error = sim_graph_memory_new(node, nodeParams->bytesize, nodeParams->poolProps.location.id);
@@ -92,7 +74,7 @@ CUresult sim_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 		return error;
 	}
 	nodeParams->dptr = node->dptr;
-	*phGraphNode = made;
+	*phGraphNode = (CUgraphNode)node;
 	return CUDA_SUCCESS;
 }
 
@@ -111,13 +93,15 @@ CUresult sim_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 {
 	struct node *node;
 	struct alloc *alloc = sim_memory_find(dptr);
-	if (!alloc || alloc->address != dptr || alloc->kind != MEM_GRAPH)
+	if (!phGraphNode || !alloc || alloc->address != dptr || alloc->kind != MEM_GRAPH)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = plain(phGraphNode, hGraph, dependencies, numDependencies,
-			       CU_GRAPH_NODE_TYPE_MEM_FREE, &node);
-	if (!error)
-		node->dptr = dptr;
-	return error;
+	CUresult error = sim_plain_add(CU_GRAPH_NODE_TYPE_MEM_FREE, hGraph, dependencies,
+				       numDependencies, &node);
+	if (error)
+		return error;
+	node->dptr = dptr;
+	*phGraphNode = (CUgraphNode)node;
+	return CUDA_SUCCESS;
 }
 
 CUresult sim_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
@@ -130,9 +114,19 @@ CUresult sim_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_ou
 }
 
 #if CUDA_VERSION >= 12020
-static CUDA_KERNEL_NODE_PARAMS kernel_of(const CUDA_KERNEL_NODE_PARAMS_v3 *p)
+/* The parameters of the general form, in the layout that the kind's own functions have. */
+union node_params {
+	CUDA_KERNEL_NODE_PARAMS kernel;
+	CUDA_MEMSET_NODE_PARAMS set;
+	CUDA_HOST_NODE_PARAMS host;
+	CUDA_BATCH_MEM_OP_NODE_PARAMS batch;
+	CUDA_EXT_SEM_SIGNAL_NODE_PARAMS signal;
+	CUDA_EXT_SEM_WAIT_NODE_PARAMS wait;
+};
+
+static void kernel_of(const CUDA_KERNEL_NODE_PARAMS_v3 *p, CUDA_KERNEL_NODE_PARAMS *to)
 {
-	return (CUDA_KERNEL_NODE_PARAMS){
+	*to = (CUDA_KERNEL_NODE_PARAMS){
 	    .func = p->func,
 	    .gridDimX = p->gridDimX,
 	    .gridDimY = p->gridDimY,
@@ -148,14 +142,47 @@ static CUDA_KERNEL_NODE_PARAMS kernel_of(const CUDA_KERNEL_NODE_PARAMS_v3 *p)
 	};
 }
 
-static CUDA_MEMSET_NODE_PARAMS set_of(const CUDA_MEMSET_NODE_PARAMS_v2 *p)
+static const struct kind *kind_of(const CUgraphNodeParams *p, union node_params *store,
+				  const void **params)
 {
-	return (CUDA_MEMSET_NODE_PARAMS){.dst = p->dst,
-					 .pitch = p->pitch,
-					 .value = p->value,
-					 .elementSize = p->elementSize,
-					 .width = p->width,
-					 .height = p->height};
+	*params = store;
+	switch ((int)p->type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		kernel_of(&p->kernel, &store->kernel);
+		return &sim_kind_kernel;
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		*params = &p->memcpy.copyParams;
+		return &sim_kind_memcpy;
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		store->set = (CUDA_MEMSET_NODE_PARAMS){p->memset.dst,	p->memset.pitch,
+						       p->memset.value, p->memset.elementSize,
+						       p->memset.width, p->memset.height};
+		return &sim_kind_memset;
+	case CU_GRAPH_NODE_TYPE_HOST:
+		store->host = (CUDA_HOST_NODE_PARAMS){p->host.fn, p->host.userData};
+		return &sim_kind_host;
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		*params = &p->eventRecord.event;
+		return &sim_kind_record;
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+		*params = &p->eventWait.event;
+		return &sim_kind_wait;
+	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+		store->batch = (CUDA_BATCH_MEM_OP_NODE_PARAMS){p->memOp.ctx, p->memOp.count,
+							       p->memOp.paramArray, p->memOp.flags};
+		return &sim_kind_batch;
+	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+		store->signal = (CUDA_EXT_SEM_SIGNAL_NODE_PARAMS){p->extSemSignal.extSemArray,
+								  p->extSemSignal.paramsArray,
+								  p->extSemSignal.numExtSems};
+		return &sim_kind_sem_signal;
+	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+		store->wait = (CUDA_EXT_SEM_WAIT_NODE_PARAMS){
+		    p->extSemWait.extSemArray, p->extSemWait.paramsArray, p->extSemWait.numExtSems};
+		return &sim_kind_sem_wait;
+	default:
+		return NULL;
+	}
 }
 
 static CUresult add_memory(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t n,
@@ -171,84 +198,48 @@ static CUresult add_memory(CUgraphNode *out, CUgraph graph, const CUgraphNode *d
 CUresult sim_cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t n,
 			    CUgraphNodeParams *p)
 {
+	union node_params store;
+	const void *params;
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
-	const CUDA_HOST_NODE_PARAMS host = {.fn = p->host.fn, .userData = p->host.userData};
-	CUDA_KERNEL_NODE_PARAMS kernel;
-	CUDA_MEMSET_NODE_PARAMS set;
+	const struct kind *kind = kind_of(p, &store, &params);
+	if (kind)
+		return sim_kind_add(kind, out, graph, deps, n, params);
 	switch ((int)p->type) {
-	case CU_GRAPH_NODE_TYPE_KERNEL:
-		kernel = kernel_of(&p->kernel);
-		return sim_cuGraphAddKernelNode_v2(out, graph, deps, n, &kernel);
-	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		return sim_cuGraphAddMemcpyNode(out, graph, deps, n, &p->memcpy.copyParams,
-						p->memcpy.copyCtx);
-	case CU_GRAPH_NODE_TYPE_MEMSET:
-		set = set_of(&p->memset);
-		return sim_cuGraphAddMemsetNode(out, graph, deps, n, &set, p->memset.ctx);
-	case CU_GRAPH_NODE_TYPE_HOST:
-		return sim_cuGraphAddHostNode(out, graph, deps, n, &host);
 	case CU_GRAPH_NODE_TYPE_GRAPH:
 		return sim_cuGraphAddChildGraphNode(out, graph, deps, n, p->graph.graph);
 	case CU_GRAPH_NODE_TYPE_EMPTY:
 		return sim_cuGraphAddEmptyNode(out, graph, deps, n);
-	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-		return sim_cuGraphAddEventRecordNode(out, graph, deps, n, p->eventRecord.event);
-	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-		return sim_cuGraphAddEventWaitNode(out, graph, deps, n, p->eventWait.event);
 	case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
 		return add_memory(out, graph, deps, n, &p->alloc);
 	case CU_GRAPH_NODE_TYPE_MEM_FREE:
 		return sim_cuGraphAddMemFreeNode(out, graph, deps, n, p->free.dptr);
+#if CUDA_VERSION >= 12030
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+		return sim_conditional_add(out, graph, deps, n, &p->conditional);
+#endif
 	default:
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return CUDA_ERROR_INVALID_VALUE;
 	}
+}
+
+/* Kinds without parameters that may change are refused, as documented. */
+static CUresult set_params(struct node *node, const CUgraphNodeParams *p)
+{
+	union node_params store;
+	const void *params;
+	const struct kind *kind = p ? kind_of(p, &store, &params) : NULL;
+	return kind ? sim_kind_set(kind, node, params) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult sim_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *p)
 {
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	const CUDA_HOST_NODE_PARAMS host = {.fn = p->host.fn, .userData = p->host.userData};
-	CUDA_KERNEL_NODE_PARAMS kernel;
-	CUDA_MEMSET_NODE_PARAMS set;
-	switch ((int)p->type) {
-	case CU_GRAPH_NODE_TYPE_KERNEL:
-		kernel = kernel_of(&p->kernel);
-		return sim_cuGraphKernelNodeSetParams_v2(hNode, &kernel);
-	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		return sim_cuGraphMemcpyNodeSetParams(hNode, &p->memcpy.copyParams);
-	case CU_GRAPH_NODE_TYPE_MEMSET:
-		set = set_of(&p->memset);
-		return sim_cuGraphMemsetNodeSetParams(hNode, &set);
-	case CU_GRAPH_NODE_TYPE_HOST:
-		return sim_cuGraphHostNodeSetParams(hNode, &host);
-	default:
-		return CUDA_ERROR_NOT_SUPPORTED;
-	}
+	return set_params(sim_object_get(hNode, OBJ_NODE), p);
 }
 
 CUresult sim_cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode hNode, CUgraphNodeParams *p)
 {
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	const CUDA_HOST_NODE_PARAMS host = {.fn = p->host.fn, .userData = p->host.userData};
-	CUDA_KERNEL_NODE_PARAMS kernel;
-	CUDA_MEMSET_NODE_PARAMS set;
-	switch ((int)p->type) {
-	case CU_GRAPH_NODE_TYPE_KERNEL:
-		kernel = kernel_of(&p->kernel);
-		return sim_cuGraphExecKernelNodeSetParams_v2(exec, hNode, &kernel);
-	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		return sim_cuGraphExecMemcpyNodeSetParams(exec, hNode, &p->memcpy.copyParams, NULL);
-	case CU_GRAPH_NODE_TYPE_MEMSET:
-		set = set_of(&p->memset);
-		return sim_cuGraphExecMemsetNodeSetParams(exec, hNode, &set, NULL);
-	case CU_GRAPH_NODE_TYPE_HOST:
-		return sim_cuGraphExecHostNodeSetParams(exec, hNode, &host);
-	default:
-		return CUDA_ERROR_NOT_SUPPORTED;
-	}
+	return set_params(sim_exec_node(sim_exec_get(exec), hNode), p);
 }
 #endif
 

@@ -1,387 +1,120 @@
-/* Nodes of each kind: add, read, change, change in an executable graph. */
+/* The functions of each kind of node: add, read, change, change in an executable graph. */
 #include "graph.h"
-#include "sim.h"
 #include <stdlib.h>
 #include <string.h>
 
-static struct node *node_of(CUgraphNode handle, CUgraphNodeType type)
+/* The context that some forms name is not looked at: addresses say where memory lies. */
+#define NO_CONTEXT
+#define CONTEXT , CUcontext ctx __attribute__((unused))
+
+#define ADD_FUNCTION(function, kind, type, ...)                                                    \
+	CUresult sim_##function(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps,          \
+				size_t n, type *p __VA_ARGS__)                                     \
+	{                                                                                          \
+		return sim_kind_add(&sim_kind_##kind, out, graph, deps, n, p);                     \
+	}
+#define GET_FUNCTION(function, kind, type)                                                         \
+	CUresult sim_##function(CUgraphNode node, type *p)                                         \
+	{                                                                                          \
+		return sim_kind_get(&sim_kind_##kind, node, p);                                    \
+	}
+#define SET_FUNCTION(function, kind, type)                                                         \
+	CUresult sim_##function(CUgraphNode node, type *p)                                         \
+	{                                                                                          \
+		return sim_kind_set(&sim_kind_##kind, sim_object_get(node, OBJ_NODE), p);          \
+	}
+#define EXEC_FUNCTION(function, kind, type, ...)                                                   \
+	CUresult sim_##function(CUgraphExec exec, CUgraphNode node, type *p __VA_ARGS__)           \
+	{                                                                                          \
+		return sim_kind_set(&sim_kind_##kind, sim_exec_node(sim_exec_get(exec), node), p); \
+	}
+#define FUNCTIONS(Name, version, kind, type, context)                                              \
+	ADD_FUNCTION(cuGraphAdd##Name##Node##version, kind, const type, context)                   \
+	GET_FUNCTION(cuGraph##Name##NodeGetParams##version, kind, type)                            \
+	SET_FUNCTION(cuGraph##Name##NodeSetParams##version, kind, const type)                      \
+	EXEC_FUNCTION(cuGraphExec##Name##NodeSetParams##version, kind, const type, context)
+
+FUNCTIONS(Kernel, , kernel_v1, CUDA_KERNEL_NODE_PARAMS_v1, NO_CONTEXT)
+FUNCTIONS(Kernel, _v2, kernel, CUDA_KERNEL_NODE_PARAMS, NO_CONTEXT)
+FUNCTIONS(Memcpy, , memcpy, CUDA_MEMCPY3D, CONTEXT)
+FUNCTIONS(Memset, , memset, CUDA_MEMSET_NODE_PARAMS, CONTEXT)
+FUNCTIONS(Host, , host, CUDA_HOST_NODE_PARAMS, NO_CONTEXT)
+FUNCTIONS(BatchMemOp, , batch, CUDA_BATCH_MEM_OP_NODE_PARAMS, NO_CONTEXT)
+FUNCTIONS(ExternalSemaphoresSignal, , sem_signal, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS, NO_CONTEXT)
+FUNCTIONS(ExternalSemaphoresWait, , sem_wait, CUDA_EXT_SEM_WAIT_NODE_PARAMS, NO_CONTEXT)
+
+/* Nodes of events take the event itself. */
+#define EVENT_FUNCTIONS(Name, kind)                                                                \
+	CUresult sim_cuGraphAdd##Name##Node(CUgraphNode *out, CUgraph graph,                       \
+					    const CUgraphNode *deps, size_t n, CUevent event)      \
+	{                                                                                          \
+		return sim_kind_add(&sim_kind_##kind, out, graph, deps, n, &event);                \
+	}                                                                                          \
+	GET_FUNCTION(cuGraph##Name##NodeGetEvent, kind, CUevent)                                   \
+	CUresult sim_cuGraph##Name##NodeSetEvent(CUgraphNode node, CUevent event)                  \
+	{                                                                                          \
+		return sim_kind_set(&sim_kind_##kind, sim_object_get(node, OBJ_NODE), &event);     \
+	}                                                                                          \
+	CUresult sim_cuGraphExec##Name##NodeSetEvent(CUgraphExec exec, CUgraphNode node,           \
+						     CUevent event)                                \
+	{                                                                                          \
+		return sim_kind_set(&sim_kind_##kind, sim_exec_node(sim_exec_get(exec), node),     \
+				    &event);                                                       \
+	}
+
+EVENT_FUNCTIONS(EventRecord, record)
+EVENT_FUNCTIONS(EventWait, wait)
+
+/* --- attributes of kernel nodes ------------------------------------------------------------------
+ */
+
+static struct node *kernel_node(CUgraphNode handle)
 {
 	struct node *node = sim_object_get(handle, OBJ_NODE);
-	return node && node->type == type ? node : NULL;
+	return node && node->type == CU_GRAPH_NODE_TYPE_KERNEL ? node : NULL;
 }
 
-static struct node *exec_node_of(CUgraphExec exec, CUgraphNode handle, CUgraphNodeType type)
+static bool node_attribute(CUkernelNodeAttrID attr)
 {
-	struct node *node = sim_exec_node(sim_exec_get(exec), handle);
-	return node && node->type == type ? node : NULL;
-}
-
-/* A node after `deps`, all of the same graph. */
-static CUresult add(CUgraphNode *out, CUgraph hGraph, const CUgraphNode *deps, size_t ndeps,
-		    CUgraphNodeType type, struct node **made)
-{
-	struct graph *graph = sim_object_get(hGraph, OBJ_GRAPH);
-	if (!out || !graph || (ndeps && !deps))
-		return CUDA_ERROR_INVALID_VALUE;
-	for (size_t i = 0; i < ndeps; i++) {
-		const struct node *dep = sim_object_get(deps[i], OBJ_NODE);
-		if (!dep || dep->graph != graph)
-			return CUDA_ERROR_INVALID_VALUE;
+	switch ((int)attr) {
+	case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+	case 6: /* programmatic stream serialization and events: of launches only */
+	case 7:
+	case 12:
+		return false;
+	default:
+		return (int)attr > 0 && attr < CU_LAUNCH_ATTRIBUTE_MAX;
 	}
-	*made = sim_node_add(graph, type, (struct node *const *)deps, ndeps);
-	SIM_ALLOC_CHECK(*made);
+}
+
+CUresult sim_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+					   CUkernelNodeAttrValue *value_out)
+{
+	const struct node *node = kernel_node(hNode);
+	if (!node || !value_out || !node_attribute(attr))
+		return CUDA_ERROR_INVALID_VALUE;
+	*value_out = node->attrs ? node->attrs[attr] : (CUkernelNodeAttrValue){{0}};
 	return CUDA_SUCCESS;
 }
 
-static CUresult set_kernel(struct node *node, const CUDA_KERNEL_NODE_PARAMS *p)
+CUresult sim_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+					   const CUkernelNodeAttrValue *value)
 {
-	const struct sim_launch l = {
-	    .function = p->func ? p->func : (CUfunction)p->kern,
-	    .shared = p->sharedMemBytes,
-	    .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
-	    .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
-	};
-	CUresult error = sim_launch_check(&l);
-	if (!error)
-		node->kernel = *p;
-	return error;
-}
-
-static CUresult set_memcpy(struct node *node, const CUDA_MEMCPY3D *p)
-{
-	struct sim_copy copy;
-	CUresult error = sim_copy_3d(&copy, p);
-	if (error)
-		return error;
-	node->copy = copy;
-	node->copy_params = *p;
+	struct node *node = kernel_node(hNode);
+	if (!node || !value || !node_attribute(attr))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!node->attrs)
+		node->attrs = calloc(CU_LAUNCH_ATTRIBUTE_MAX, sizeof *node->attrs);
+	SIM_ALLOC_CHECK(node->attrs);
+	node->attrs[attr] = *value;
 	return CUDA_SUCCESS;
 }
 
-static CUresult set_memset(struct node *node, const CUDA_MEMSET_NODE_PARAMS *p)
+CUresult sim_cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
 {
-	struct sim_set what;
-	if (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4)
+	struct node *to = kernel_node(dst);
+	const struct node *from = kernel_node(src);
+	if (!to || !from)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = sim_copy_check_set(&what, p->dst, p->pitch, p->value, p->elementSize,
-					    p->width, p->height);
-	if (error)
-		return error;
-	node->set = what;
-	node->set_params = *p;
-	return CUDA_SUCCESS;
-}
-
-static CUresult set_host(struct node *node, const CUDA_HOST_NODE_PARAMS *p)
-{
-	if (!p->fn)
-		return CUDA_ERROR_INVALID_VALUE;
-	node->host = *p;
-	return CUDA_SUCCESS;
-}
-
-static CUresult set_event(struct node *node, CUevent event)
-{
-	if (!sim_event_get(event))
-		return CUDA_ERROR_INVALID_HANDLE;
-	node->event = event;
-	return CUDA_SUCCESS;
-}
-
-/* Keep the new node, or take it away again. */
-static CUresult keep(CUgraphNode *out, struct node *node, CUresult error)
-{
-	if (error)
-		sim_node_destroy(node);
-	else
-		*out = (CUgraphNode)node;
-	return error;
-}
-
-static CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1 *p)
-{
-	return (CUDA_KERNEL_NODE_PARAMS){
-	    .func = p->func,
-	    .gridDimX = p->gridDimX,
-	    .gridDimY = p->gridDimY,
-	    .gridDimZ = p->gridDimZ,
-	    .blockDimX = p->blockDimX,
-	    .blockDimY = p->blockDimY,
-	    .blockDimZ = p->blockDimZ,
-	    .sharedMemBytes = p->sharedMemBytes,
-	    .kernelParams = p->kernelParams,
-	    .extra = p->extra,
-	};
-}
-
-CUresult sim_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				  const CUgraphNode *dependencies, size_t numDependencies,
-				  const CUDA_KERNEL_NODE_PARAMS_v1 *p)
-{
-	struct node *node;
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	const CUDA_KERNEL_NODE_PARAMS full = newer(p);
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
-			     CU_GRAPH_NODE_TYPE_KERNEL, &node);
-	return error ? error : keep(phGraphNode, node, set_kernel(node, &full));
-}
-
-CUresult sim_cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *p)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_KERNEL);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	*p = (CUDA_KERNEL_NODE_PARAMS_v1){
-	    .func = node->kernel.func,
-	    .gridDimX = node->kernel.gridDimX,
-	    .gridDimY = node->kernel.gridDimY,
-	    .gridDimZ = node->kernel.gridDimZ,
-	    .blockDimX = node->kernel.blockDimX,
-	    .blockDimY = node->kernel.blockDimY,
-	    .blockDimZ = node->kernel.blockDimZ,
-	    .sharedMemBytes = node->kernel.sharedMemBytes,
-	    .kernelParams = node->kernel.kernelParams,
-	    .extra = node->kernel.extra,
-	};
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *p)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_KERNEL);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	const CUDA_KERNEL_NODE_PARAMS full = newer(p);
-	return set_kernel(node, &full);
-}
-
-CUresult sim_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-					    const CUDA_KERNEL_NODE_PARAMS_v1 *p)
-{
-	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	const CUDA_KERNEL_NODE_PARAMS full = newer(p);
-	return set_kernel(node, &full);
-}
-
-CUresult sim_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
-				     const CUgraphNode *dependencies, size_t numDependencies,
-				     const CUDA_KERNEL_NODE_PARAMS *p)
-{
-	struct node *node;
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
-			     CU_GRAPH_NODE_TYPE_KERNEL, &node);
-	return error ? error : keep(phGraphNode, node, set_kernel(node, p));
-}
-
-CUresult sim_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *p)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_KERNEL);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	*p = node->kernel;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *p)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_KERNEL);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	return set_kernel(node, p);
-}
-
-CUresult sim_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
-					       const CUDA_KERNEL_NODE_PARAMS *p)
-{
-	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	return set_kernel(node, p);
-}
-
-CUresult sim_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				  const CUgraphNode *dependencies, size_t numDependencies,
-				  const CUDA_MEMCPY3D *p, CUcontext ctx)
-{
-	struct node *node;
-	(void)ctx;
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
-			     CU_GRAPH_NODE_TYPE_MEMCPY, &node);
-	return error ? error : keep(phGraphNode, node, set_memcpy(node, p));
-}
-
-CUresult sim_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *p)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_MEMCPY);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	*p = node->copy_params;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *p)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_MEMCPY);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	return set_memcpy(node, p);
-}
-
-CUresult sim_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-					    const CUDA_MEMCPY3D *p, CUcontext ctx)
-{
-	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY);
-	(void)ctx;
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	return set_memcpy(node, p);
-}
-
-CUresult sim_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				  const CUgraphNode *dependencies, size_t numDependencies,
-				  const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
-{
-	struct node *node;
-	(void)ctx;
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
-			     CU_GRAPH_NODE_TYPE_MEMSET, &node);
-	return error ? error : keep(phGraphNode, node, set_memset(node, p));
-}
-
-CUresult sim_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *p)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_MEMSET);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	*p = node->set_params;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *p)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_MEMSET);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	return set_memset(node, p);
-}
-
-CUresult sim_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-					    const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
-{
-	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET);
-	(void)ctx;
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	return set_memset(node, p);
-}
-
-CUresult sim_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				const CUgraphNode *dependencies, size_t numDependencies,
-				const CUDA_HOST_NODE_PARAMS *p)
-{
-	struct node *node;
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error =
-	    add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_HOST, &node);
-	return error ? error : keep(phGraphNode, node, set_host(node, p));
-}
-
-CUresult sim_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *p)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_HOST);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	*p = node->host;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *p)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_HOST);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	return set_host(node, p);
-}
-
-CUresult sim_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-					  const CUDA_HOST_NODE_PARAMS *p)
-{
-	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST);
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	return set_host(node, p);
-}
-
-CUresult sim_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				       const CUgraphNode *dependencies, size_t numDependencies,
-				       CUevent event)
-{
-	struct node *node;
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
-			     CU_GRAPH_NODE_TYPE_EVENT_RECORD, &node);
-	return error ? error : keep(phGraphNode, node, set_event(node, event));
-}
-
-CUresult sim_cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
-	if (!node || !event_out)
-		return CUDA_ERROR_INVALID_VALUE;
-	*event_out = node->event;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
-	return node ? set_event(node, event) : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult sim_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode,
-						CUevent event)
-{
-	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
-	return node ? set_event(node, event) : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult sim_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-				     const CUgraphNode *dependencies, size_t numDependencies,
-				     CUevent event)
-{
-	struct node *node;
-	CUresult error = add(phGraphNode, hGraph, dependencies, numDependencies,
-			     CU_GRAPH_NODE_TYPE_WAIT_EVENT, &node);
-	return error ? error : keep(phGraphNode, node, set_event(node, event));
-}
-
-CUresult sim_cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT);
-	if (!node || !event_out)
-		return CUDA_ERROR_INVALID_VALUE;
-	*event_out = node->event;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event)
-{
-	struct node *node = node_of(hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT);
-	return node ? set_event(node, event) : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult sim_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode,
-					      CUevent event)
-{
-	struct node *node = exec_node_of(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT);
-	return node ? set_event(node, event) : CUDA_ERROR_INVALID_VALUE;
+	return sim_node_attrs(to, from);
 }

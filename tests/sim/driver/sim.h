@@ -115,6 +115,9 @@ enum sim_type {
 	OBJ_LINK,
 	OBJ_TEXTURE,
 	OBJ_SURFACE,
+	OBJ_CONDITION,
+	OBJ_GREEN,
+	OBJ_GREEN_DESC,
 	OBJ_NTYPES
 };
 struct object {
@@ -160,6 +163,7 @@ struct context {
 	CUsharedconfig shared;
 	size_t limits[CU_LIMIT_MAX];
 	uint32_t peers; /* bit a device */
+	struct green *green; /* NULL: an ordinary context */
 };
 struct sim_thread {
 	struct context **stack;
@@ -193,6 +197,7 @@ struct mark {
 };
 struct op;
 typedef void op_fn(struct op *op);
+#define SIM_POLL_WIDE 0x80000000u
 struct op {
 	struct op *next;
 	uint64_t duration;
@@ -209,8 +214,9 @@ struct op {
 	struct mark *mark;    /* done when this operation is */
 	const uint32_t *poll; /* stream wait value: placed when it holds */
 	uint64_t poll_value;
-	unsigned poll_flags;
+	unsigned poll_flags; /* CUstreamWaitValue_flags, SIM_POLL_WIDE for 64 bits */
 };
+#define SIM_STREAM_ATTRS (CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN + 1)
 struct stream {
 	struct object obj;
 	uint64_t id;
@@ -228,7 +234,7 @@ struct stream {
 	struct stream *capture_next;
 	struct node **deps; /* of the next captured node */
 	size_t ndeps;
-	CUstreamAttrValue attrs[8];
+	CUstreamAttrValue attrs[SIM_STREAM_ATTRS];
 };
 void sim_stream_destroy(struct stream *stream);
 struct stream *sim_stream_get(CUstream handle, CUresult *error);
@@ -394,6 +400,14 @@ sim_kernel_fn *sim_kernel_body(const char *name);
 /* --- graphs --------------------------------------------------------------------------------------
  */
 
+/* Kernels do not run, so nothing but the launch gives a condition a value. */
+struct condition {
+	struct object obj; /* of the handle; a node has a copy */
+	struct graph *graph;
+	struct condition *next; /* of the same graph */
+	unsigned value;		/* 0 unless the launch sets the default */
+	unsigned type;		/* CUgraphConditionalNodeType */
+};
 struct node {
 	struct object obj;
 	struct graph *graph;
@@ -412,14 +426,18 @@ struct node {
 	CUDA_KERNEL_NODE_PARAMS kernel;
 	CUDA_HOST_NODE_PARAMS host;
 	CUevent event;
-	struct graph *child;
+	struct graph **inner; /* a child graph, or the bodies of a conditional node */
+	unsigned ninner;
+	struct condition condition; /* of a conditional node */
 	CUDA_MEM_ALLOC_NODE_PARAMS alloc;
 	CUdeviceptr dptr;
 	struct graph_memory *memory; /* of an allocation node, shared with its clones */
 	CUDA_BATCH_MEM_OP_NODE_PARAMS batch;
 	CUDA_EXT_SEM_SIGNAL_NODE_PARAMS signal;
 	CUDA_EXT_SEM_WAIT_NODE_PARAMS wait;
-	bool is_callback; /* captured cuStreamAddCallback */
+	void *arrays;		       /* what .batch, .signal and .wait point to */
+	CUlaunchAttributeValue *attrs; /* of a kernel node, CU_LAUNCH_ATTRIBUTE_MAX; NULL: none */
+	bool is_callback;	       /* captured cuStreamAddCallback */
 	CUstreamCallback callback;
 };
 struct graph {
@@ -429,6 +447,7 @@ struct graph {
 	size_t nnodes;
 	bool owned; /* by a child node or an exec: not the user's to destroy */
 	struct user_ref *users;
+	struct condition *conditions;
 	struct capture *capture;
 };
 struct capture {

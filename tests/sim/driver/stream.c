@@ -8,6 +8,11 @@
 
 static uint64_t next_id = 1; /* 0 is no stream; legacy and per-thread streams take part too */
 
+static int clamp(int priority)
+{
+	return priority > LOWEST ? LOWEST : priority < HIGHEST ? HIGHEST : priority;
+}
+
 struct stream *sim_stream_new(struct context *ctx, unsigned flags, int priority)
 {
 	struct stream *s = sim_object_new(OBJ_STREAM, sizeof *s, ctx);
@@ -15,7 +20,7 @@ struct stream *sim_stream_new(struct context *ctx, unsigned flags, int priority)
 		return NULL;
 	s->id = next_id++;
 	s->flags = flags;
-	s->priority = priority > LOWEST ? LOWEST : priority < HIGHEST ? HIGHEST : priority;
+	s->priority = clamp(priority);
 	s->blocking = !(flags & CU_STREAM_NON_BLOCKING);
 	s->last = &s->head;
 	s->refs = 1;
@@ -125,18 +130,26 @@ CUresult sim_cuStreamDestroy(CUstream hStream)
 	return sim_cuStreamDestroy_v2(hStream);
 }
 
+/* A stream that may be asked how far it is: not one that captures, which the question ends. */
+static struct stream *askable(CUstream handle, CUresult *error)
+{
+	struct stream *s = sim_stream_get(handle, error);
+	if (!s)
+		return NULL;
+	if (sim_capturing(s)) {
+		sim_capture_invalidate(s);
+		*error = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+		return NULL;
+	}
+	*error = sim_capture_implicit(s);
+	return *error ? NULL : s;
+}
+
 CUresult sim_cuStreamSynchronize(CUstream hStream)
 {
 	CUresult error;
-	struct stream *s = sim_stream_get(hStream, &error);
+	struct stream *s = askable(hStream, &error);
 	if (!s)
-		return error;
-	if (sim_capturing(s)) {
-		sim_capture_invalidate(s);
-		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	}
-	error = sim_capture_implicit(s);
-	if (error)
 		return error;
 	uint64_t start = sim_now();
 	s->refs++;
@@ -149,15 +162,8 @@ CUresult sim_cuStreamSynchronize(CUstream hStream)
 CUresult sim_cuStreamQuery(CUstream hStream)
 {
 	CUresult error;
-	struct stream *s = sim_stream_get(hStream, &error);
+	struct stream *s = askable(hStream, &error);
 	if (!s)
-		return error;
-	if (sim_capturing(s)) {
-		sim_capture_invalidate(s);
-		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	}
-	error = sim_capture_implicit(s);
-	if (error)
 		return error;
 	uint64_t tail = s->tail, now = sim_now();
 	if (s->legacy && s->obj.ctx->blocking_tail > tail)
@@ -189,77 +195,67 @@ CUresult sim_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Fl
 	return CUDA_SUCCESS;
 }
 
-CUresult sim_cuStreamGetPriority(CUstream hStream, int *priority)
-{
-	CUresult error;
-	struct stream *s = sim_stream_get(hStream, &error);
-	if (!s || !priority)
-		return s ? CUDA_ERROR_INVALID_VALUE : error;
-	*priority = s->priority;
-	return CUDA_SUCCESS;
-}
+/* What a stream says of itself: one value, through an out-parameter. */
+#define PROPERTY(function, type, value)                                                            \
+	CUresult sim_##function(CUstream hStream, type *out)                                       \
+	{                                                                                          \
+		CUresult error;                                                                    \
+		const struct stream *s = sim_stream_get(hStream, &error);                          \
+		if (!s || !out)                                                                    \
+			return s ? CUDA_ERROR_INVALID_VALUE : error;                               \
+		*out = value;                                                                      \
+		return CUDA_SUCCESS;                                                               \
+	}
 
-CUresult sim_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
-{
-	CUresult error;
-	struct stream *s = sim_stream_get(hStream, &error);
-	if (!s || !flags)
-		return s ? CUDA_ERROR_INVALID_VALUE : error;
-	*flags = s->flags;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
-{
-	CUresult error;
-	struct stream *s = sim_stream_get(hStream, &error);
-	if (!s || !streamId)
-		return s ? CUDA_ERROR_INVALID_VALUE : error;
-	*streamId = s->id;
-	return CUDA_SUCCESS;
-}
-
-CUresult sim_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
-{
-	CUresult error;
-	struct stream *s = sim_stream_get(hStream, &error);
-	if (!s || !pctx)
-		return s ? CUDA_ERROR_INVALID_VALUE : error;
-	*pctx = (CUcontext)s->obj.ctx;
-	return CUDA_SUCCESS;
-}
-
+PROPERTY(cuStreamGetPriority, int, s->priority)
+PROPERTY(cuStreamGetFlags, unsigned int, s->flags)
+PROPERTY(cuStreamGetId, unsigned long long, s->id)
+PROPERTY(cuStreamGetCtx, CUcontext, (CUcontext)s->obj.ctx)
 #if CUDA_VERSION >= 12050
+PROPERTY(cuStreamGetGreenCtx, CUgreenCtx, (CUgreenCtx)s->obj.ctx->green)
+
+/* Of a green context's stream the green context, of another the context. */
 CUresult sim_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
 {
-	CUresult error = sim_cuStreamGetCtx(hStream, pCtx);
+	CUgreenCtx green = NULL;
+	CUresult error = sim_cuStreamGetGreenCtx(hStream, &green);
+	if (!error && green && pGreenCtx) {
+		*pGreenCtx = green;
+		if (pCtx)
+			*pCtx = NULL;
+		return CUDA_SUCCESS;
+	}
+	if (!error)
+		error = sim_cuStreamGetCtx(hStream, pCtx);
 	if (!error && pGreenCtx)
 		*pGreenCtx = NULL;
 	return error;
 }
 #endif
-
 #if CUDA_VERSION >= 12080
-CUresult sim_cuStreamGetDevice(CUstream hStream, CUdevice *device)
-{
-	CUresult error;
-	struct stream *s = sim_stream_get(hStream, &error);
-	if (!s || !device)
-		return s ? CUDA_ERROR_INVALID_VALUE : error;
-	*device = s->obj.ctx->device;
-	return CUDA_SUCCESS;
-}
+PROPERTY(cuStreamGetDevice, CUdevice, s->obj.ctx->device)
 #endif
+
+static bool stream_attribute(CUstreamAttrID attr)
+{
+	return attr == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW ||
+	       attr == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY ||
+	       attr == CU_LAUNCH_ATTRIBUTE_PRIORITY ||
+	       attr == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP ||
+	       attr == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
+}
 
 CUresult sim_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value)
 {
 	CUresult error;
-	struct stream *s = sim_stream_get(hStream, &error);
+	const struct stream *s = sim_stream_get(hStream, &error);
 	if (!s)
 		return error;
-	if (!value || (unsigned)attr >= 8)
+	if (!value || !stream_attribute(attr))
 		return CUDA_ERROR_INVALID_VALUE;
 	*value = s->attrs[attr];
+	if (attr == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+		value->priority = s->priority;
 	return CUDA_SUCCESS;
 }
 
@@ -270,8 +266,10 @@ CUresult sim_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
 	struct stream *s = sim_stream_get(hStream, &error);
 	if (!s)
 		return error;
-	if (!param || (unsigned)attr >= 8)
+	if (!param || !stream_attribute(attr))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (attr == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+		s->priority = clamp(param->priority);
 	s->attrs[attr] = *param;
 	return CUDA_SUCCESS;
 }

@@ -73,7 +73,7 @@ static bool polled(const struct op *op)
 {
 	if (!op->poll)
 		return true;
-	bool wide = op->poll_flags & 0x80000000u;
+	bool wide = op->poll_flags & SIM_POLL_WIDE;
 	uint64_t now =
 	    wide ? __atomic_load_n((const uint64_t *)(const void *)op->poll, __ATOMIC_ACQUIRE)
 		 : __atomic_load_n(op->poll, __ATOMIC_ACQUIRE);
