@@ -1,6 +1,6 @@
 /* tstrace check: is a trace valid by the rules of its format? */
 #include "core/cli/verb.h"
-#include "core/out/json_writer.h"
+#include "core/out/json_value.h"
 #include "core/trace/health.h"
 
 #include <getopt.h>
@@ -19,9 +19,10 @@ static const char details[] =
     "\n"
     "Exit status: 0 valid, 1 invalid, 2 not readable or wrong usage.\n";
 
-static void print_counts(struct ts_json_writer *writer, const char *key, const uint64_t *counts)
+static json_t *counts_of(const uint64_t *counts)
 {
-	ts_json_open(writer, key, '{');
+	json_t *object = json_object();
+
 	for (int kind = 0; kind < TS_EVENT_KINDS; kind++) {
 		uint64_t count = counts[kind];
 
@@ -30,36 +31,32 @@ static void print_counts(struct ts_json_writer *writer, const char *key, const u
 		if (kind == TS_TABLE_edge)
 			count += counts[TS_TABLE_call_edge] + counts[TS_TABLE_data_edge];
 		if (count)
-			ts_json_put_u64(writer, ts_table_name((enum ts_table)kind), count);
+			json_object_set_new(object, ts_table_name((enum ts_table)kind),
+					    ts_json_u64(count));
 	}
-	ts_json_close(writer, '}');
+	return object;
 }
 
 static void print_json(const struct ts_health *health)
 {
-	struct ts_json_writer writer = {.out = stdout};
+	json_t *issues = json_array();
 
-	ts_json_open(&writer, NULL, '{');
-	ts_json_put_bool(&writer, "valid", health->valid);
-	ts_json_put_bool(&writer, "complete", health->complete);
-	ts_json_put_bool(&writer, "parse_error", health->parse_error);
-	ts_json_put_u64(&writer, "errors", health->errors);
-	ts_json_put_u64(&writer, "warnings", health->warnings);
-	ts_json_open(&writer, "issues", '[');
 	for (size_t i = 0; i < health->kept; i++) {
 		const struct ts_issue *issue = &health->issues[i];
 
-		ts_json_open(&writer, NULL, '{');
-		ts_json_put_u64(&writer, "line", issue->line);
-		ts_json_put_text(&writer, "severity", issue->is_error ? "error" : "warning");
-		ts_json_put_text(&writer, "code", issue->code);
-		ts_json_put_text(&writer, "message", issue->text);
-		ts_json_close(&writer, '}');
+		json_array_append_new(issues, json_pack("{s:o,s:s,s:o,s:o}", "line",
+							ts_json_u64(issue->line), "severity",
+							issue->is_error ? "error" : "warning",
+							"code", ts_json_string(issue->code),
+							"message", ts_json_string(issue->text)));
 	}
-	ts_json_close(&writer, ']');
-	print_counts(&writer, "counts", health->events);
-	print_counts(&writer, "extra_keys", health->extra_keys);
-	ts_json_close(&writer, '}');
+	ts_json_print(
+	    json_pack("{s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o}", "valid", health->valid, "complete",
+		      health->complete, "parse_error", health->parse_error, "errors",
+		      ts_json_u64(health->errors), "warnings", ts_json_u64(health->warnings),
+		      "issue_count", ts_json_u64(health->issue_count), "issues", issues, "counts",
+		      counts_of(health->events), "extra_keys", counts_of(health->extra_keys)),
+	    stdout);
 }
 
 /* A message may quote the trace: its control characters must not reach a terminal, nor its newlines

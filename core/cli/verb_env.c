@@ -2,7 +2,7 @@
 #include "core/cli/verb.h"
 #include "core/env.h"
 #include "core/out/format.h"
-#include "core/out/json_writer.h"
+#include "core/out/json_value.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -99,23 +99,22 @@ static void range_text(const struct row *row, char *text, size_t size)
 
 static void print_json(void)
 {
-	struct ts_json_writer json = {.out = stdout};
+	json_t *list = json_array();
 
-	ts_json_open(&json, NULL, '[');
 	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++) {
 		char range[160];
 
 		range_text(&rows[i], range, sizeof(range));
-		ts_json_open(&json, NULL, '{');
-		ts_json_put_text(&json, "name", rows[i].name);
-		ts_json_put_text(&json, "type", kind_names[rows[i].kind]);
-		ts_json_put_text(&json, "range", range);
-		ts_json_put_text(&json, "default", default_text(&rows[i]).text);
-		ts_json_put_text(&json, "set_to", getenv(rows[i].name));
-		ts_json_put_text(&json, "meaning", rows[i].help);
-		ts_json_close(&json, '}');
+		json_array_append_new(list,
+				      json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "name",
+						ts_json_string(rows[i].name), "type",
+						ts_json_string(kind_names[rows[i].kind]), "range",
+						ts_json_string(range), "default",
+						ts_json_string(default_text(&rows[i]).text),
+						"set_to", ts_json_string(getenv(rows[i].name)),
+						"meaning", ts_json_string(rows[i].help)));
 	}
-	ts_json_close(&json, ']');
+	ts_json_print(list, stdout);
 }
 
 static void print_text(void)

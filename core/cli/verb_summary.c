@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char details[] =
@@ -15,8 +16,9 @@ static const char details[] =
     "\n"
     "      --json           print one JSON object instead; keys carry their unit\n"
     "      --rows N         rows of each table in the text (default 20)\n"
-    "      --debug-dir DIR  look for separate debug files there too (laid out like "
-    "/usr/lib/debug)\n"
+    "      --debug-dir DIR  look for separate debug files there first (laid out like "
+    "/usr/lib/debug; DIR:DIR... are\n"
+    "                       several; TSTRACE_DEBUG_PATH adds to them)\n"
     "\n"
     "Exit status: 0 a summary was printed, also of a damaged trace; 2 not readable, not a trace, "
     "or wrong usage.\n";
@@ -77,6 +79,22 @@ static int parse(int argc, char **argv, struct options *options)
 	return 0;
 }
 
+/* --debug-dir comes before the folders of the variable. */
+static struct ts_symbols *open_symbols(const char *debug_dir)
+{
+	const char *variable = getenv("TSTRACE_DEBUG_PATH");
+	struct ts_symbols *symbols;
+	char *path = NULL;
+
+	if (!debug_dir || !variable || !*variable)
+		return ts_symbols_open(debug_dir ? debug_dir : variable);
+	if (asprintf(&path, "%s:%s", debug_dir, variable) < 0)
+		path = NULL;
+	symbols = ts_symbols_open(path ? path : debug_dir);
+	free(path);
+	return symbols;
+}
+
 static int run(int argc, char **argv)
 {
 	struct options options = {.rows = 20};
@@ -91,7 +109,7 @@ static int run(int argc, char **argv)
 		ts_summary_free(&summary);
 		return TS_EXIT_USAGE;
 	}
-	symbols = ts_symbols_open(options.debug_dir);
+	symbols = open_symbols(options.debug_dir);
 	if (options.json)
 		ts_summary_json(stdout, &summary, symbols, argv[optind]);
 	else

@@ -46,6 +46,40 @@ struct ts_short ts_format_share(uint64_t part, uint64_t whole)
 	return out;
 }
 
+struct ts_short ts_format_rate(uint64_t bytes, uint64_t ns)
+{
+	struct ts_short out = {"-"};
+
+	double rate = ns ? (double)bytes / (double)ns : 0; /* 1 byte/ns is 10^9 bytes/s */
+
+	if (ns)
+		snprintf(out.text, sizeof(out.text), rate < 0.1 ? "%.3f MB/s" : "%.3f GB/s",
+			 rate < 0.1 ? rate * 1000 : rate);
+	return out;
+}
+
+struct ts_short ts_format_error(uint64_t error)
+{
+	/* The runtime's and the driver's numbers for these are the same. */
+	static const struct {
+		uint64_t error;
+		const char *meaning;
+	} meanings[] = {
+	    {1, "invalid value"},    {2, "out of memory"},	   {3, "not initialized"},
+	    {100, "no device"},	     {101, "invalid device"},	   {201, "invalid context"},
+	    {400, "invalid handle"}, {700, "illegal address"},	   {719, "launch failed"},
+	    {801, "not supported"},  {900, "stream is capturing"},
+	};
+	struct ts_short out;
+
+	snprintf(out.text, sizeof(out.text), "%llu", (unsigned long long)error);
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (meanings[i].error == error)
+			snprintf(out.text, sizeof(out.text), "%llu (%s)", (unsigned long long)error,
+				 meanings[i].meaning);
+	return out;
+}
+
 /* Bytes of the first `columns` characters; every character counts as one column. */
 static size_t bytes_of(struct ts_str name, size_t columns)
 {
@@ -69,16 +103,49 @@ static void print_part(FILE *out, const char *text, size_t size)
 	}
 }
 
+static size_t columns_of(struct ts_str name)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < name.size; i++)
+		columns += (name.at[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+/* Without the list of parameters at its end, if there is one. */
+static struct ts_str without_parameters(struct ts_str name)
+{
+	size_t depth = 0;
+
+	if (!name.size || name.at[name.size - 1] != ')')
+		return name;
+	for (size_t i = name.size; i-- > 1;) {
+		depth += name.at[i] == ')';
+		if (name.at[i] == '(' && !--depth)
+			return (struct ts_str){name.at, i};
+	}
+	return name;
+}
+
+int ts_print_function(FILE *out, struct ts_str name, int width)
+{
+	if (columns_of(name) > (size_t)width) {
+		name = without_parameters(name);
+		if (name.size > 5 && !memcmp(name.at, "void ", 5))
+			name = (struct ts_str){name.at + 5, name.size - 5};
+	}
+	return ts_print_name(out, name, width);
+}
+
 int ts_print_name(FILE *out, struct ts_str name, int width)
 {
-	size_t columns = 0, head, start;
+	size_t columns, head, start;
 
 	if (!name.size)
 		name = (struct ts_str){"(unnamed)", 9};
 	if (ts_utf8_check(name.at, name.size) != name.size)
 		name = (struct ts_str){"(name is not UTF-8)", 19};
-	for (size_t i = 0; i < name.size; i++)
-		columns += (name.at[i] & 0xc0) != 0x80;
+	columns = columns_of(name);
 	if (columns <= (size_t)width) {
 		print_part(out, name.at, name.size);
 		return (int)columns;

@@ -5,6 +5,7 @@
 #include "core/trace/summary.h"
 #include "core/trace/symbols.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 /* `rows`: how many rows of a table the text shows; the rest is counted. */
@@ -27,18 +28,29 @@ struct ts_lost_cause ts_lost_find(struct ts_str name);
  */
 size_t ts_no_device_reasons(const struct ts_summary *summary, const char **reasons, size_t max);
 
+/* Copies in one direction, sets, pages: as in struct ts_summary, in words with '_' for a space. */
+const char *ts_copy_name(size_t copy);
+
+/* Device time of all kernels, and host time of all calls. */
+uint64_t ts_kernel_time(const struct ts_summary *summary);
+uint64_t ts_api_time(const struct ts_summary *summary);
+
 /* Orders, largest first; for free(). */
 size_t *ts_rank_kernels(const struct ts_summary *summary, size_t *count);
 size_t *ts_rank_apis(const struct ts_summary *summary, size_t *count);
-size_t *ts_rank_peak_stacks(const struct ts_summary *summary,
-			    size_t *count); /* numbers of stacks; */
-size_t *ts_rank_live_stacks(const struct ts_summary *summary,
-			    size_t *count); /* live.stack_count is "no stack" */
+/* numbers of stacks; the scope's stack_count is "no stack" */
+size_t *ts_rank_peak_stacks(const struct ts_live_scope *scope, size_t *count);
+size_t *ts_rank_live_stacks(const struct ts_live_scope *scope, size_t *count);
 
-/* The sums of a stack by its number in those orders. */
-const struct ts_live_stack *ts_live_stack_at(const struct ts_summary *summary, size_t number);
+/* The share of a stack by its number in those orders. */
+const struct ts_live_share *ts_stack_share(const struct ts_live_scope *scope, size_t number);
 
-/* The text part, split over two files. */
+/* The part of the JSON that is about memory. */
+json_t *ts_summary_json_memory(const struct ts_summary *summary, struct ts_symbols *symbols);
+
+/* The parts of the text. */
+void ts_summary_text_losses(FILE *out, const struct ts_summary *summary);
+void ts_summary_text_time(FILE *out, const struct ts_summary *summary, size_t rows);
 void ts_summary_text_memory(FILE *out, struct ts_summary *summary, struct ts_symbols *symbols,
 			    size_t rows);
 

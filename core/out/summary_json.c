@@ -1,41 +1,22 @@
-#include "core/out/json_writer.h"
+/* A summary for programs.  The keys are documented in tstrace(1). */
+#include "core/out/json_value.h"
 #include "core/out/summary.h"
 
 #include "core/trace/demangle.h"
 #include "core/trace/scan.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OPEN(key, bracket) ts_json_open(json, key, bracket)
-#define CLOSE(bracket) ts_json_close(json, bracket)
-#define U64(key, value) ts_json_put_u64(json, key, value)
-#define STR(key, value) ts_json_put_str(json, key, value)
-#define TEXT(key, value) ts_json_put_text(json, key, value)
-#define BOOL(key, value) ts_json_put_bool(json, key, value)
+#define U64 ts_json_u64
+#define STR ts_json_str
+#define TEXT ts_json_string
 
-static void put_losses(struct ts_json_writer *json, const struct ts_summary *summary)
+static json_t *lost_of(const struct ts_summary *summary)
 {
 	const struct ts_json *lost = ts_json_get(summary->terminal, "lost");
+	json_t *list = json_array();
 
-	OPEN("losses", '{');
-	BOOL("terminal_missing", !summary->terminal);
-	BOOL("last_line_cut", summary->is_cut);
-	if (summary->is_cut) {
-		U64("cut_line", summary->cut_line);
-		U64("cut_offset_bytes", summary->cut_offset);
-	}
-	U64("bad_lines", summary->bad_lines);
-	U64("unknown_kinds", summary->unknown_kinds);
-	if (summary->bad_lines) {
-		U64("first_bad_line", summary->first_bad.line);
-		TEXT("first_bad_code", summary->first_bad.code);
-		TEXT("first_bad_message", summary->first_bad.text);
-	}
-	U64("later_sessions", summary->later_sessions);
-	U64("absurd_intervals", summary->outliers);
-	OPEN("lost", '[');
 	for (const struct ts_json *item = lost && lost->type == TS_JSON_OBJECT ? lost->list.first
 									       : NULL;
 	     item; item = item->next) {
@@ -43,300 +24,217 @@ static void put_losses(struct ts_json_writer *json, const struct ts_summary *sum
 
 		if (item->type != TS_JSON_NUMBER || !item->number.is_whole || !item->number.whole)
 			continue;
-		OPEN(NULL, '{');
-		STR("cause", item->key);
-		U64("count", item->number.whole);
-		TEXT("what", cause.what);
-		TEXT("variable", cause.variable);
-		CLOSE('}');
+		json_array_append_new(list, json_pack("{s:o,s:o,s:o,s:o}", "cause", STR(item->key),
+						      "count", U64(item->number.whole), "what",
+						      TEXT(cause.what), "variable",
+						      TEXT(cause.variable)));
 	}
-	CLOSE(']');
-	CLOSE('}');
+	return list;
 }
 
-static void put_head(struct ts_json_writer *json, const struct ts_summary *summary,
-		     const char *path)
+static json_t *losses_of(const struct ts_summary *summary)
 {
-	struct ts_str reason, backend = ts_summary_backend(summary, &reason);
+	json_t *losses =
+	    json_pack("{s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "terminal_missing",
+		      !summary->terminal, "last_line_cut", summary->is_cut, "bad_lines",
+		      U64(summary->bad_lines), "unknown_kinds", U64(summary->unknown_kinds),
+		      "later_sessions", U64(summary->later_sessions), "absurd_intervals",
+		      U64(summary->outliers), "unknown_launches", U64(summary->unknown_launches),
+		      "bypassed", ts_summary_is_bypassed(summary), "lost", lost_of(summary));
 
-	TEXT("schema", "tstrace/summary/1");
-	TEXT("trace", path);
-	BOOL("partial", !summary->terminal || summary->is_cut || summary->bad_lines);
-	put_losses(json, summary);
-	STR("run_id", ts_json_text(summary->meta, "run_id", ""));
-	STR("entrypoint", ts_json_text(summary->meta, "entrypoint", ""));
-	STR("device", ts_json_text(summary->meta, "device", ""));
-	BOOL("simulated", ts_summary_is_simulated(summary));
-	STR("backend", backend);
-	STR("backend_reason", reason);
-	STR("outcome", ts_json_text(summary->terminal, "outcome", "unknown"));
-	STR("reason", ts_json_text(summary->terminal, "reason", ""));
-	U64("end_ns", summary->end_ns);
-	OPEN("events", '{');
+	if (summary->is_cut) {
+		json_object_set_new(losses, "cut_line", U64(summary->cut_line));
+		json_object_set_new(losses, "cut_offset_bytes", U64(summary->cut_offset));
+	}
+	if (summary->bad_lines) {
+		json_object_set_new(losses, "first_bad_line", U64(summary->first_bad.line));
+		json_object_set_new(losses, "first_bad_code", TEXT(summary->first_bad.code));
+		json_object_set_new(losses, "first_bad_message", TEXT(summary->first_bad.text));
+	}
+	return losses;
+}
+
+static json_t *events_of(const struct ts_summary *summary)
+{
+	json_t *events = json_object();
+
 	for (int kind = 0; kind < TS_EVENT_KINDS; kind++)
 		if (summary->events[kind])
-			U64(ts_tables[kind].name, summary->events[kind]);
-	CLOSE('}');
+			json_object_set_new(events, ts_tables[kind].name,
+					    U64(summary->events[kind]));
+	return events;
 }
 
-static void put_durations(struct ts_json_writer *json, const struct ts_durations *sum)
+static void put_head(json_t *root, const struct ts_summary *summary, const char *path)
 {
-	U64("count", sum->count);
-	U64("total_ns", sum->total_ns);
-	U64("average_ns", sum->count ? sum->total_ns / sum->count : 0);
-	U64("shortest_ns", sum->shortest_ns);
-	U64("longest_ns", sum->longest_ns);
+	struct ts_str reason, backend = ts_summary_backend(summary, &reason);
+	const struct ts_json *meta = summary->meta;
+	const struct {
+		const char *key;
+		json_t *value;
+	} head[] = {
+	    {"schema", TEXT("tstrace/summary/1")},
+	    {"trace", TEXT(path)},
+	    {"partial", json_boolean(!summary->terminal || summary->is_cut || summary->bad_lines)},
+	    {"losses", losses_of(summary)},
+	    {"run_id", STR(ts_json_text(meta, "run_id", ""))},
+	    {"entrypoint", STR(ts_json_text(meta, "entrypoint", ""))},
+	    {"host", STR(ts_json_text(meta, "host", ""))},
+	    {"timestamp", STR(ts_json_text(meta, "timestamp", ""))},
+	    {"device", STR(ts_json_text(meta, "device", ""))},
+	    {"simulated", json_boolean(ts_summary_is_simulated(summary))},
+	    {"backend", STR(backend)},
+	    {"backend_reason", STR(reason)},
+	    {"outcome", STR(ts_json_text(summary->terminal, "outcome", "unknown"))},
+	    {"reason", STR(ts_json_text(summary->terminal, "reason", ""))},
+	    {"end_ns", U64(summary->end_ns)},
+	    {"events", events_of(summary)},
+	    {"calls", U64(summary->calls)},
+	    {"threads", U64(ts_summary_threads(summary))},
+	};
+
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+		json_object_set_new(root, head[i].key, head[i].value);
 }
 
-static void put_kernels(struct ts_json_writer *json, const struct ts_summary *summary)
+/* Adds the numbers of some durations to an object. */
+static json_t *with_durations(json_t *object, const struct ts_durations *sum)
+{
+	json_object_set_new(object, "count", U64(sum->count));
+	json_object_set_new(object, "total_ns", U64(sum->total_ns));
+	json_object_set_new(object, "mean_ns", U64(ts_durations_mean(sum)));
+	json_object_set_new(object, "min_ns", U64(sum->shortest_ns));
+	json_object_set_new(object, "p50_ns", U64(ts_durations_quantile(sum, 500)));
+	json_object_set_new(object, "p99_ns", U64(ts_durations_quantile(sum, 990)));
+	json_object_set_new(object, "max_ns", U64(sum->longest_ns));
+	return object;
+}
+
+static json_t *kernels_of(const struct ts_summary *summary)
 {
 	size_t count, *order = ts_rank_kernels(summary, &count);
+	uint64_t all_ns = ts_kernel_time(summary);
+	json_t *list = json_array();
 
-	OPEN("kernels", '[');
 	for (size_t i = 0; i < count; i++) {
+		const struct ts_kernel_sum *kernel = &summary->kernels[order[i]];
 		struct ts_str raw = summary->kernel_names.texts[order[i]];
 		char *name = ts_demangle(raw.at);
+		json_t *item = json_pack("{s:o,s:o,s:o,s:o,s:o}", "name", TEXT(name), "raw_name",
+					 STR(raw), "launches", U64(kernel->launches),
+					 "untimed_records", U64(kernel->untimed), "share",
+					 ts_json_ratio(kernel->device.total_ns, all_ns));
 
-		OPEN(NULL, '{');
-		TEXT("name", name);
-		STR("raw_name", raw);
-		U64("launches", summary->kernels[order[i]].launches);
-		put_durations(json, &summary->kernels[order[i]].device);
-		CLOSE('}');
+		json_array_append_new(list, with_durations(item, &kernel->device));
 		free(name);
 	}
-	CLOSE(']');
 	free(order);
+	return list;
 }
 
-static void put_apis(struct ts_json_writer *json, const struct ts_summary *summary)
+static json_t *apis_of(const struct ts_summary *summary)
 {
 	size_t count, *order = ts_rank_apis(summary, &count);
+	uint64_t all_ns = ts_api_time(summary);
+	json_t *list = json_array();
 
-	OPEN("apis", '[');
 	for (size_t i = 0; i < count; i++) {
-		OPEN(NULL, '{');
-		STR("name", summary->api_names.texts[order[i]]);
-		put_durations(json, &summary->apis[order[i]].host);
-		U64("errors", summary->apis[order[i]].errors);
-		U64("bytes", summary->apis[order[i]].bytes);
-		CLOSE('}');
+		const struct ts_api_sum *api = &summary->apis[order[i]];
+		json_t *item = json_pack(
+		    "{s:o,s:o,s:o,s:o,s:o}", "name", STR(summary->api_names.texts[order[i]]),
+		    "untimed_calls", U64(api->untimed), "errors", U64(api->errors), "bytes",
+		    U64(api->bytes), "share", ts_json_ratio(api->host.total_ns, all_ns));
+
+		json_array_append_new(list, with_durations(item, &api->host));
 	}
-	CLOSE(']');
 	free(order);
+	return list;
 }
 
-static void put_stream(struct ts_json_writer *json, struct ts_stream_sum *sum)
+static json_t *stream_of(const struct ts_stream_sum *sum)
 {
-	U64("intervals", sum->intervals);
-	U64("kernels", sum->kernels);
-	U64("copies", sum->copies);
-	U64("sets", sum->sets);
-	U64("others", sum->others);
-	U64("busy_ns", ts_intervals_union(&sum->busy));
-	BOOL("busy_is_exact", !sum->busy.late);
-	U64("sum_of_durations_ns", sum->sum_ns);
-	U64("first_start_ns", sum->first_ns);
-	U64("last_end_ns", sum->last_ns);
-	U64("bytes", sum->bytes);
+	json_t *idle = with_durations(json_object(), &sum->busy.gaps);
+
+	json_object_set_new(idle, "longest_from_ns", U64(sum->busy.longest_gap_from));
+	return json_pack(
+	    "{s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o}", "intervals",
+	    U64(sum->intervals), "kernels", U64(sum->kernels), "copies", U64(sum->copies), "sets",
+	    U64(sum->sets), "others", U64(sum->others), "busy_ns", U64(sum->busy.folded),
+	    "busy_is_exact", !sum->busy.late, "busy_share",
+	    ts_json_ratio(sum->busy.folded, sum->last_ns - sum->first_ns), "idle_gaps", idle,
+	    "sum_of_durations_ns", U64(sum->sum_ns), "first_start_ns", U64(sum->first_ns),
+	    "last_end_ns", U64(sum->last_ns), "bytes", U64(sum->bytes));
 }
 
-static void put_devices(struct ts_json_writer *json, struct ts_summary *summary)
+static json_t *device_of(const struct ts_summary *summary, const struct ts_stream_sum *sum)
 {
+	json_t *device = stream_of(sum), *streams = json_array();
+
+	json_object_set_new(device, "device", STR(sum->device));
+	for (size_t i = 0; i < summary->stream_names.count; i++) {
+		json_t *stream;
+
+		if (!ts_str_equals(summary->streams[i].device, sum->device))
+			continue;
+		stream = stream_of(&summary->streams[i]);
+		json_object_set_new(stream, "context", U64(summary->streams[i].context));
+		json_object_set_new(stream, "stream", STR(summary->streams[i].stream));
+		json_array_append_new(streams, stream);
+	}
+	json_object_set_new(device, "streams", streams);
+	return device;
+}
+
+static json_t *copies_of(const struct ts_summary *summary)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < TS_COPIES; i++) {
+		const struct ts_copy_sum *sum = &summary->copies[i];
+
+		if (!sum->device.count)
+			continue;
+		json_array_append_new(
+		    list, with_durations(json_pack("{s:s,s:o,s:o}", "direction", ts_copy_name(i),
+						   "bytes", U64(sum->bytes), "gigabytes_per_second",
+						   ts_json_ratio(sum->bytes, sum->device.total_ns)),
+					 &sum->device));
+	}
+	return list;
+}
+
+static void put_devices(json_t *root, const struct ts_summary *summary)
+{
+	bool is_missing = summary->launches && !summary->intervals;
+	json_t *devices = json_array(), *why = json_array();
 	const char *reasons[6];
-	size_t count;
+	size_t count = is_missing ? ts_no_device_reasons(summary, reasons, 6) : 0;
 
-	OPEN("devices", '[');
-	for (size_t i = 0; i < summary->device_names.count; i++) {
-		OPEN(NULL, '{');
-		STR("device", summary->devices[i].device);
-		put_stream(json, &summary->devices[i]);
-		OPEN("streams", '[');
-		for (size_t j = 0; j < summary->stream_names.count; j++) {
-			if (!ts_str_equals(summary->streams[j].device, summary->devices[i].device))
-				continue;
-			OPEN(NULL, '{');
-			U64("context", summary->streams[j].context);
-			STR("stream", summary->streams[j].stream);
-			put_stream(json, &summary->streams[j]);
-			CLOSE('}');
-		}
-		CLOSE(']');
-		CLOSE('}');
-	}
-	CLOSE(']');
-	U64("launches", summary->launches);
-	U64("device_intervals", summary->intervals);
-	U64("untimed_device_records", summary->untimed);
-	U64("unknown_launches", summary->unknown_launches);
-	U64("clock_error_ns", summary->clock_error_ns);
-	BOOL("device_records_missing", summary->launches && !summary->intervals);
-	OPEN("device_records_missing_reasons", '[');
-	count = summary->launches && !summary->intervals ? ts_no_device_reasons(summary, reasons, 6)
-							 : 0;
+	for (size_t i = 0; i < summary->device_names.count; i++)
+		json_array_append_new(devices, device_of(summary, &summary->devices[i]));
 	for (size_t i = 0; i < count; i++)
-		TEXT(NULL, reasons[i]);
-	CLOSE(']');
-}
-
-static void put_frame(struct ts_json_writer *json, const struct ts_summary *summary,
-		      struct ts_symbols *symbols, const struct ts_frame *frame)
-{
-	const struct ts_module *module = ts_stacks_module(&summary->stacks, frame->module);
-	const struct ts_place *place = ts_symbols_find(symbols, module, frame->offset);
-	static const struct ts_str unknown = {"", 0};
-	char offset[24];
-
-	snprintf(offset, sizeof(offset), "0x%" PRIx64, frame->offset);
-	OPEN(NULL, '{');
-	STR("module", module ? module->path : unknown);
-	STR("build_id", module ? module->build_id : unknown);
-	TEXT("offset", offset);
-	TEXT("function", place->function);
-	TEXT("file", place->file);
-	if (place->file)
-		U64("line", (uint64_t)place->line);
-	if (place->note)
-		TEXT("note", place->note);
-	CLOSE('}');
-}
-
-static void put_stack(struct ts_json_writer *json, const struct ts_summary *summary,
-		      struct ts_symbols *symbols, size_t number)
-{
-	const struct ts_stack *stack =
-	    number < summary->stacks.ids.count ? &summary->stacks.stacks[number] : NULL;
-
-	OPEN("frames", '[');
-	for (size_t i = 0; stack && i < stack->count; i++)
-		put_frame(json, summary, symbols, &stack->frames[i]);
-	CLOSE(']');
-	if (stack && stack->end.size)
-		STR("frames_end", stack->end);
-}
-
-static void put_stacks(struct ts_json_writer *json, const struct ts_summary *summary,
-		       struct ts_symbols *symbols, bool at_peak)
-{
-	size_t count,
-	    *order = (at_peak ? ts_rank_peak_stacks : ts_rank_live_stacks)(summary, &count);
-
-	OPEN(at_peak ? "peak_stacks" : "live_at_end_stacks", '[');
-	for (size_t i = 0; i < count; i++) {
-		const struct ts_live_stack *stack = ts_live_stack_at(summary, order[i]);
-
-		OPEN(NULL, '{');
-		U64("bytes", at_peak ? stack->peak_bytes : stack->live_bytes);
-		U64("allocations", at_peak ? stack->peak_count : stack->live_count);
-		put_stack(json, summary, symbols, order[i]);
-		CLOSE('}');
-	}
-	CLOSE(']');
-	free(order);
-}
-
-static void put_group(struct ts_json_writer *json, const struct ts_live_group *group)
-{
-	U64("allocations", group->allocations);
-	U64("allocated_bytes", group->allocated_bytes);
-	U64("frees", group->frees);
-	U64("peak_bytes", group->peak_bytes);
-	U64("peak_ns", group->peak_ns);
-	U64("live_at_end_bytes", group->live_bytes);
-	U64("live_at_end_allocations", group->live_count);
-}
-
-static void put_groups(struct ts_json_writer *json, const char *key, const char *label,
-		       const struct ts_map *names, const struct ts_live_group *groups)
-{
-	OPEN(key, '[');
-	for (size_t i = 0; i < names->count; i++) {
-		OPEN(NULL, '{');
-		STR(label, names->texts[i]);
-		put_group(json, &groups[i]);
-		CLOSE('}');
-	}
-	CLOSE(']');
-}
-
-static void put_failed(struct ts_json_writer *json, const struct ts_summary *summary,
-		       struct ts_symbols *symbols)
-{
-	U64("failed_allocation_count", summary->failed_count);
-	U64("failed_allocation_largest_bytes", summary->failed_bytes_largest);
-	OPEN("failed_allocations", '[');
-	for (size_t i = 0; i < summary->failed_count && i < TS_FAILED_KEPT; i++) {
-		const struct ts_failed_allocation *failed = &summary->failed[i];
-
-		OPEN(NULL, '{');
-		STR("api", failed->api);
-		STR("kind", failed->kind);
-		STR("device", failed->device);
-		U64("asked_bytes", failed->bytes);
-		U64("error", failed->error);
-		U64("timestamp_ns", failed->timestamp_ns);
-		put_stack(json, summary, symbols, failed->stack);
-		CLOSE('}');
-	}
-	CLOSE(']');
-}
-
-static void put_samples(struct ts_json_writer *json, const struct ts_summary *summary)
-{
-	OPEN("device_memory", '[');
-	for (size_t i = 0; i < summary->sample_names.count; i++) {
-		const struct ts_samples *samples = &summary->samples[i];
-
-		OPEN(NULL, '{');
-		STR("device", summary->sample_names.texts[i]);
-		U64("samples", samples->count);
-		U64("samples_at_failed_allocations", samples->at_failures);
-		if (samples->has_used)
-			U64("most_used_bytes", samples->most_used_bytes);
-		if (samples->has_free)
-			U64("least_free_bytes", samples->least_free_bytes);
-		if (samples->capacity_bytes)
-			U64("capacity_bytes", samples->capacity_bytes);
-		CLOSE('}');
-	}
-	CLOSE(']');
-}
-
-static void put_memory(struct ts_json_writer *json, const struct ts_summary *summary,
-		       struct ts_symbols *symbols)
-{
-	const struct ts_json *unmatched = ts_json_get(summary->terminal, "unmatched_frees");
-	const struct ts_live *live = &summary->live;
-
-	OPEN("memory", '{');
-	put_group(json, &live->all);
-	put_groups(json, "by_kind", "kind", &live->kinds, live->by_kind);
-	put_groups(json, "by_device", "device", &live->devices, live->by_device);
-	put_stacks(json, summary, symbols, true);
-	put_stacks(json, summary, symbols, false);
-	U64("ended_by_reset", live->reset_count);
-	U64("ended_by_reset_bytes", live->reset_bytes);
-	U64("inferred_frees", live->inferred_frees);
-	U64("restored_allocations", live->restored);
-	U64("unpaired_frees", live->unpaired_frees);
-	U64("unmatched_frees",
-	    unmatched && unmatched->type == TS_JSON_NUMBER ? unmatched->number.whole : 0);
-	U64("disordered_events", live->disordered);
-	put_failed(json, summary, symbols);
-	put_samples(json, summary);
-	CLOSE('}');
+		json_array_append_new(why, TEXT(reasons[i]));
+	json_object_set_new(root, "devices", devices);
+	json_object_set_new(root, "copies", copies_of(summary));
+	json_object_set_new(root, "launches", U64(summary->launches));
+	json_object_set_new(root, "device_intervals", U64(summary->intervals));
+	json_object_set_new(root, "untimed_device_records", U64(summary->untimed));
+	json_object_set_new(root, "pool_events", U64(summary->pool_events));
+	json_object_set_new(root, "unknown_launches", U64(summary->unknown_launches));
+	json_object_set_new(root, "clock_error_ns", U64(summary->clock_error_ns));
+	json_object_set_new(root, "device_records_missing", json_boolean(is_missing));
+	json_object_set_new(root, "device_records_missing_reasons", why);
 }
 
 void ts_summary_json(FILE *out, struct ts_summary *summary, struct ts_symbols *symbols,
 		     const char *path)
 {
-	struct ts_json_writer writer = {.out = out}, *json = &writer;
+	json_t *root = json_object();
 
-	OPEN(NULL, '{');
-	put_head(json, summary, path);
-	put_kernels(json, summary);
-	put_apis(json, summary);
-	put_devices(json, summary);
-	put_memory(json, summary, symbols);
-	CLOSE('}');
+	put_head(root, summary, path);
+	json_object_set_new(root, "kernels", kernels_of(summary));
+	json_object_set_new(root, "apis", apis_of(summary));
+	put_devices(root, summary);
+	json_object_set_new(root, "memory", ts_summary_json_memory(summary, symbols));
+	ts_json_print(root, out);
 }

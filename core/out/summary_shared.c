@@ -44,6 +44,45 @@ size_t ts_no_device_reasons(const struct ts_summary *summary, const char **reaso
 	return count < max ? count : max;
 }
 
+const char *ts_copy_name(size_t copy)
+{
+	static const char *const names[TS_COPIES] = {
+	    "direction_unknown",
+	    "host_to_device",
+	    "device_to_host",
+	    "host_to_array",
+	    "array_to_host",
+	    "array_to_array",
+	    "array_to_device",
+	    "device_to_array",
+	    "device_to_device",
+	    "host_to_host",
+	    "peer_to_peer",
+	    [TS_COPY_SET] = "set",
+	    [TS_COPY_PAGES] = "managed_pages",
+	};
+
+	return names[copy];
+}
+
+uint64_t ts_kernel_time(const struct ts_summary *summary)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < summary->kernel_names.count; i++)
+		total += summary->kernels[i].device.total_ns;
+	return total;
+}
+
+uint64_t ts_api_time(const struct ts_summary *summary)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < summary->api_names.count; i++)
+		total += summary->apis[i].host.total_ns;
+	return total;
+}
+
 static uint64_t weigh_kernel(const void *context, size_t index)
 {
 	const struct ts_summary *summary = context;
@@ -58,20 +97,19 @@ static uint64_t weigh_api(const void *context, size_t index)
 	return summary->apis[index].host.total_ns;
 }
 
-const struct ts_live_stack *ts_live_stack_at(const struct ts_summary *summary, size_t number)
+const struct ts_live_share *ts_stack_share(const struct ts_live_scope *scope, size_t number)
 {
-	return number < summary->live.stack_count ? &summary->live.by_stack[number]
-						  : &summary->live.no_stack;
+	return number < scope->stack_count ? &scope->by_stack[number] : &scope->no_stack;
 }
 
 static uint64_t weigh_peak(const void *context, size_t index)
 {
-	return ts_live_stack_at(context, index)->peak_bytes;
+	return ts_stack_share(context, index)->peak_bytes;
 }
 
 static uint64_t weigh_live(const void *context, size_t index)
 {
-	return ts_live_stack_at(context, index)->live_bytes;
+	return ts_stack_share(context, index)->live_bytes;
 }
 
 size_t *ts_rank_kernels(const struct ts_summary *summary, size_t *count)
@@ -84,12 +122,12 @@ size_t *ts_rank_apis(const struct ts_summary *summary, size_t *count)
 	return ts_rank(summary->api_names.count, weigh_api, summary, 0, count);
 }
 
-size_t *ts_rank_peak_stacks(const struct ts_summary *summary, size_t *count)
+size_t *ts_rank_peak_stacks(const struct ts_live_scope *scope, size_t *count)
 {
-	return ts_rank(summary->live.stack_count + 1, weigh_peak, summary, 1, count);
+	return ts_rank(scope->stack_count + 1, weigh_peak, scope, 1, count);
 }
 
-size_t *ts_rank_live_stacks(const struct ts_summary *summary, size_t *count)
+size_t *ts_rank_live_stacks(const struct ts_live_scope *scope, size_t *count)
 {
-	return ts_rank(summary->live.stack_count + 1, weigh_live, summary, 1, count);
+	return ts_rank(scope->stack_count + 1, weigh_live, scope, 1, count);
 }

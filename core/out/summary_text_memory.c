@@ -10,27 +10,48 @@
 #define STACKS_SHOWN 5
 #define FRAMES_SHOWN 12
 
+static void print_text(FILE *out, const char *text)
+{
+	ts_print_name(out, (struct ts_str){text, strlen(text)}, 200);
+}
+
+/* One function of a frame.  Paths are from the trace: they go through the printer of names. */
+static void print_place(FILE *out, const struct ts_module *module, const struct ts_frame *frame,
+			const struct ts_place *place)
+{
+	const char *base = module ? strrchr(module->path.at, '/') : NULL;
+
+	fputs("        ", out);
+	if (place->function)
+		ts_print_function(out, (struct ts_str){place->function, strlen(place->function)},
+				  80);
+	else if (module)
+		print_text(out, base ? base + 1 : module->path.at);
+	if (!place->function)
+		fprintf(out, module ? "+0x%" PRIx64 : "0x%" PRIx64 " (no module)", frame->offset);
+	if (place->file) {
+		fputs(" at ", out);
+		print_text(out, place->file);
+		fprintf(out, ":%d", place->line);
+	} else if (place->function && base) {
+		fputs(" in ", out);
+		print_text(out, base + 1);
+	}
+	if (place->into)
+		fputs(" (inlined)", out);
+	if (place->note)
+		fprintf(out, " (%s)", place->note);
+	fputc('\n', out);
+}
+
 static void print_frame(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
 			const struct ts_frame *frame)
 {
 	const struct ts_module *module = ts_stacks_module(&summary->stacks, frame->module);
 	const struct ts_place *place = ts_symbols_find(symbols, module, frame->offset);
-	const char *base = module ? strrchr(module->path.at, '/') : NULL;
 
-	fputs("        ", out);
-	if (place->function)
-		ts_print_name(out, (struct ts_str){place->function, strlen(place->function)}, 80);
-	else if (module)
-		fprintf(out, "%s+0x%" PRIx64, base ? base + 1 : module->path.at, frame->offset);
-	else
-		fprintf(out, "0x%" PRIx64 " (no module)", frame->offset);
-	if (place->file)
-		fprintf(out, " at %s:%d", place->file, place->line);
-	else if (place->function && base)
-		fprintf(out, " in %s", base + 1);
-	if (place->note)
-		fprintf(out, " (%s)", place->note);
-	fputc('\n', out);
+	for (; place; place = place->into)
+		print_place(out, module, frame, place);
 }
 
 static void print_stack(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
@@ -58,14 +79,15 @@ static void print_stack(FILE *out, const struct ts_summary *summary, struct ts_s
 	}
 }
 
-/* The stacks of an order with what they hold. */
+/* The stacks that hold most, at the peak or at the end. */
 static void print_stacks(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
-			 const size_t *order, size_t count, bool at_peak)
+			 const struct ts_live_scope *scope, bool at_peak)
 {
-	size_t shown;
+	size_t shown, count,
+	    *order = (at_peak ? ts_rank_peak_stacks : ts_rank_live_stacks)(scope, &count);
 
 	for (shown = 0; shown < count && shown < STACKS_SHOWN; shown++) {
-		const struct ts_live_stack *stack = ts_live_stack_at(summary, order[shown]);
+		const struct ts_live_share *stack = ts_stack_share(scope, order[shown]);
 
 		fprintf(out, "    %s in %" PRIu64 " allocations\n",
 			ts_format_bytes(at_peak ? stack->peak_bytes : stack->live_bytes).text,
@@ -74,6 +96,7 @@ static void print_stacks(FILE *out, const struct ts_summary *summary, struct ts_
 	}
 	if (shown < count)
 		fprintf(out, "    ... and %zu more stacks (--json for all)\n", count - shown);
+	free(order);
 }
 
 static void print_group(FILE *out, const struct ts_live_group *group, struct ts_str name)
@@ -86,29 +109,60 @@ static void print_group(FILE *out, const struct ts_live_group *group, struct ts_
 	fputc('\n', out);
 }
 
+/* What there was when it failed: the last row of the failure that is told. */
+static void print_live_then(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
+			    const struct ts_failed_allocation *failed)
+{
+	if (failed->has_live)
+		fprintf(out, "      live then: %s (%" PRIu64 " bytes) of what tstrace saw",
+			ts_format_bytes(failed->live_bytes).text, failed->live_bytes);
+	if (failed->has_free) {
+		fprintf(out, "%s%s free", failed->has_live ? "; " : "      ",
+			ts_format_bytes(failed->free_bytes).text);
+		if (failed->capacity_bytes)
+			fprintf(out, " of %s", ts_format_bytes(failed->capacity_bytes).text);
+		fputs(" by the driver's word", out);
+	}
+	if (failed->has_live || failed->has_free)
+		fputc('\n', out);
+	if (failed->largest_count)
+		fputs("      the largest live stacks then:\n", out);
+	for (size_t i = 0; i < failed->largest_count && i < STACKS_SHOWN; i++) {
+		fprintf(out, "      %s in %" PRIu64 " allocations\n",
+			ts_format_bytes(failed->largest[i].bytes).text, failed->largest[i].count);
+		print_stack(out, summary, symbols, failed->largest[i].stack);
+	}
+}
+
 static void print_failed(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
 			 size_t rows)
 {
 	size_t kept =
 	    summary->failed_count < TS_FAILED_KEPT ? summary->failed_count : TS_FAILED_KEPT;
+	size_t shown;
 
 	fputs("\nFailed allocations\n", out);
 	if (!summary->failed_count)
 		fputs("  none recorded\n", out);
-	for (size_t i = 0; i < kept && i < rows; i++) {
-		const struct ts_failed_allocation *failed = &summary->failed[i];
+	for (shown = 0; shown < kept && shown < rows; shown++) {
+		const struct ts_failed_allocation *failed = &summary->failed[shown];
 
 		fprintf(out, "  %s asked for (%" PRIu64 " bytes, ",
 			ts_format_bytes(failed->bytes).text, failed->bytes);
 		ts_print_name(out, failed->kind, 30);
+		fputs(" on ", out);
+		ts_print_name(out, failed->device, 30);
 		fputs(") by ", out);
 		ts_print_name(out, failed->api, 60);
-		fprintf(out, ", error %" PRIu64 ", at %s\n", failed->error,
+		fprintf(out, ", error %s, at %s\n", ts_format_error(failed->error).text,
 			ts_format_ns(failed->timestamp_ns).text);
 		print_stack(out, summary, symbols, failed->stack);
+		print_live_then(out, summary, symbols, failed);
 	}
-	if (kept < summary->failed_count)
-		fprintf(out, "  ... and %" PRIu64 " more\n", summary->failed_count - kept);
+	if (shown < summary->failed_count)
+		fprintf(out, "  ... and %" PRIu64 " more, the largest of all asked for %s\n",
+			summary->failed_count - shown,
+			ts_format_bytes(summary->failed_bytes_largest).text);
 }
 
 static void print_samples(FILE *out, const struct ts_summary *summary)
@@ -168,33 +222,56 @@ static void print_oddities(FILE *out, const struct ts_summary *summary)
 			unmatched->number.whole);
 }
 
+static void print_groups(FILE *out, const struct ts_live *live)
+{
+	fprintf(out, "  %11s %12s %12s %12s %9s  %s\n", "allocations", "allocated", "peak",
+		"live at end", "(count)", "kind, device");
+	for (size_t i = 0; i < live->kinds.count; i++)
+		print_group(out, &live->by_kind[i], live->kinds.texts[i]);
+	for (size_t i = 0; i < live->devices.count; i++)
+		print_group(out, &live->by_device[i].sum, live->devices.texts[i]);
+	if (live->devices.count > 1)
+		print_group(out, &live->all.sum, (struct ts_str){"all together", 12});
+}
+
+/* When one device held most, in what kinds, and by which stacks. */
+static void print_peak(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
+		       const struct ts_live_scope *scope, struct ts_str device)
+{
+	const char *before = ": ";
+
+	fputs("\nPeak on ", out);
+	ts_print_name(out, device, 40);
+	fprintf(out, ": %s at %s", ts_format_bytes(scope->sum.peak_bytes).text,
+		ts_format_ns(scope->sum.peak_ns).text);
+	for (size_t i = 0; i < scope->kind_count; i++) {
+		if (!scope->by_kind[i].peak_bytes)
+			continue;
+		fprintf(out, "%s%s ", before, ts_format_bytes(scope->by_kind[i].peak_bytes).text);
+		ts_print_name(out, summary->live.kinds.texts[i], 30);
+		before = ", ";
+	}
+	fputs("; by call stack\n", out);
+	print_stacks(out, summary, symbols, scope, true);
+}
+
 void ts_summary_text_memory(FILE *out, struct ts_summary *summary, struct ts_symbols *symbols,
 			    size_t rows)
 {
 	const struct ts_live *live = &summary->live;
-	size_t count, *order;
 
-	fputs("\nMemory by kind\n", out);
-	if (!live->all.allocations) {
+	fputs("\nMemory by kind and device\n", out);
+	if (!live->all.sum.allocations) {
 		fputs("  none recorded\n", out);
 	} else {
-		fprintf(out, "  %11s %12s %12s %12s %9s  %s\n", "allocations", "allocated", "peak",
-			"live at end", "(count)", "kind");
-		for (size_t i = 0; i < live->kinds.count; i++)
-			print_group(out, &live->by_kind[i], live->kinds.texts[i]);
-		print_group(out, &live->all, (struct ts_str){"all together", 12});
-		fprintf(out, "\nPeak: %s at %s, by call stack\n",
-			ts_format_bytes(live->all.peak_bytes).text,
-			ts_format_ns(live->all.peak_ns).text);
-		order = ts_rank_peak_stacks(summary, &count);
-		print_stacks(out, summary, symbols, order, count, true);
-		free(order);
+		print_groups(out, live);
+		for (size_t i = 0; i < live->devices.count; i++)
+			print_peak(out, summary, symbols, &live->by_device[i],
+				   live->devices.texts[i]);
 		fprintf(out, "\nLive at the end%s: %s in %" PRIu64 " allocations\n",
 			summary->terminal ? " (leaks)" : " of the file (the run was cut off)",
-			ts_format_bytes(live->all.live_bytes).text, live->all.live_count);
-		order = ts_rank_live_stacks(summary, &count);
-		print_stacks(out, summary, symbols, order, count, false);
-		free(order);
+			ts_format_bytes(live->all.sum.live_bytes).text, live->all.sum.live_count);
+		print_stacks(out, summary, symbols, &live->all, false);
 	}
 	print_oddities(out, summary);
 	print_failed(out, summary, symbols, rows);

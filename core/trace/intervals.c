@@ -34,16 +34,30 @@ static void normalise(struct ts_intervals *set)
 	set->count = set->sorted = out + 1;
 }
 
-static void fold_older_half(struct ts_intervals *set)
+static void note_gap(struct ts_intervals *set, uint64_t from, uint64_t to)
 {
-	size_t half = set->count / 2;
+	if (from >= to)
+		return;
+	if (to - from > set->gaps.longest_ns)
+		set->longest_gap_from = from;
+	ts_durations_add(&set->gaps, to - from);
+}
 
-	for (size_t i = 0; i < half; i++)
+/* Sums the first `count` intervals up and forgets them; they are sorted and apart. */
+static void fold(struct ts_intervals *set, size_t count)
+{
+	if (!count)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (set->has_folded)
+			note_gap(set, set->horizon, set->items[i].start);
+		set->has_folded = true;
 		set->folded += set->items[i].end - set->items[i].start;
-	set->horizon = set->items[half - 1].end;
-	set->count -= half;
+		set->horizon = set->items[i].end;
+	}
+	set->count -= count;
 	set->sorted = set->count;
-	memmove(set->items, set->items + half, set->count * sizeof(*set->items));
+	memmove(set->items, set->items + count, set->count * sizeof(*set->items));
 }
 
 void ts_intervals_add(struct ts_intervals *set, uint64_t start, uint64_t end)
@@ -65,7 +79,7 @@ void ts_intervals_add(struct ts_intervals *set, uint64_t start, uint64_t end)
 	if (set->count == KEPT_MAX) {
 		normalise(set);
 		if (set->count > KEPT_MAX / 2)
-			fold_older_half(set);
+			fold(set, set->count / 2);
 		last = &set->items[set->count - 1];
 	}
 	if (set->sorted == set->count && (!last || start > last->end))
@@ -84,8 +98,15 @@ uint64_t ts_intervals_union(struct ts_intervals *set)
 	return length;
 }
 
+void ts_intervals_finish(struct ts_intervals *set)
+{
+	normalise(set);
+	fold(set, set->count);
+}
+
 void ts_intervals_free(struct ts_intervals *set)
 {
+	ts_durations_free(&set->gaps);
 	free(set->items);
 	*set = (struct ts_intervals){0};
 }

@@ -2,6 +2,8 @@
 #ifndef TS_TRACE_INTERVALS_H
 #define TS_TRACE_INTERVALS_H
 
+#include "core/trace/durations.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +18,9 @@ struct ts_intervals {
 	uint64_t folded; /* length of what lies before `horizon` and is no longer kept */
 	uint64_t horizon;
 	uint64_t late; /* intervals that began before the horizon: the union is then inexact */
+	bool has_folded;
+	struct ts_durations gaps;  /* between what was folded, all of them after ..._finish */
+	uint64_t longest_gap_from; /* where the longest of them begins */
 };
 
 /* Adds [start, end); order does not matter. */
@@ -23,6 +28,9 @@ void ts_intervals_add(struct ts_intervals *set, uint64_t start, uint64_t end);
 
 /* The length covered by at least one interval. */
 uint64_t ts_intervals_union(struct ts_intervals *set);
+
+/* After the last interval: `folded` is then the union, `gaps` is complete. */
+void ts_intervals_finish(struct ts_intervals *set);
 
 void ts_intervals_free(struct ts_intervals *set);
 

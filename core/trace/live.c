@@ -61,21 +61,19 @@ static struct ts_live_entry **find(struct ts_live *live, const char *key, size_t
 	return at;
 }
 
-static struct ts_live_stack *stack_of(struct ts_live *live, uint32_t number)
+/* The entry of that number in an array that grows, zeroed, as far as it is used. */
+static struct ts_live_share *share_of(struct ts_live_share **shares, size_t *room, uint32_t number)
 {
-	if (number == TS_MAP_NONE)
-		return &live->no_stack;
-	if (number >= live->stack_count) {
-		size_t count = live->stack_count ? live->stack_count : 64;
+	if (number >= *room) {
+		size_t count = *room ? *room : 16;
 
 		while (count <= number)
 			count *= 2;
-		live->by_stack = ts_grow(live->by_stack, count * sizeof(*live->by_stack));
-		memset(live->by_stack + live->stack_count, 0,
-		       (count - live->stack_count) * sizeof(*live->by_stack));
-		live->stack_count = count;
+		*shares = ts_grow(*shares, count * sizeof(**shares));
+		memset(*shares + *room, 0, (count - *room) * sizeof(**shares));
+		*room = count;
 	}
-	return &live->by_stack[number];
+	return &(*shares)[number];
 }
 
 static bool change_group(struct ts_live_group *group, const struct ts_live_change *change)
@@ -97,32 +95,46 @@ static bool change_group(struct ts_live_group *group, const struct ts_live_chang
 	return true;
 }
 
-/* A stack's share of the peak is noted when the stack changes for the first time after the peak: no
- * copy of all stacks at every new peak. */
-static void note_peak(const struct ts_live *live, struct ts_live_stack *stack)
+/* A share of the peak is noted when the share changes for the first time after the peak: no copy of
+ * all shares at every new peak. */
+static void note_peak(const struct ts_live_scope *scope, struct ts_live_share *share)
 {
-	if (stack->epoch == live->epoch)
+	if (share->epoch == scope->epoch)
 		return;
-	stack->epoch = live->epoch;
-	stack->peak_bytes = stack->live_bytes;
-	stack->peak_count = stack->live_count;
+	share->epoch = scope->epoch;
+	share->peak_bytes = share->live_bytes;
+	share->peak_count = share->live_count;
+}
+
+static void change_share(const struct ts_live_scope *scope, struct ts_live_share *share,
+			 const struct ts_live_change *change)
+{
+	note_peak(scope, share);
+	share->live_bytes += change->is_alloc ? change->bytes : -change->bytes;
+	share->live_count += change->is_alloc ? 1 : (uint64_t)-1;
+}
+
+static void change_scope(struct ts_live_scope *scope, const struct ts_live_change *change)
+{
+	change_share(scope,
+		     change->stack == TS_MAP_NONE
+			 ? &scope->no_stack
+			 : share_of(&scope->by_stack, &scope->stack_count, change->stack),
+		     change);
+	change_share(scope, share_of(&scope->by_kind, &scope->kind_count, change->kind), change);
+	if (change_group(&scope->sum, change))
+		scope->epoch++;
 }
 
 static void apply(struct ts_live *live, const struct ts_live_change *change)
 {
-	struct ts_live_stack *stack = stack_of(live, change->stack);
-
 	if (change->time < live->last_ns)
 		live->disordered++;
 	else
 		live->last_ns = change->time;
-	note_peak(live, stack);
-	stack->live_bytes += change->is_alloc ? change->bytes : -change->bytes;
-	stack->live_count += change->is_alloc ? 1 : (uint64_t)-1;
+	change_scope(&live->all, change);
+	change_scope(&live->by_device[change->device], change);
 	change_group(&live->by_kind[change->kind], change);
-	change_group(&live->by_device[change->device], change);
-	if (change_group(&live->all, change))
-		live->epoch++;
 }
 
 static bool is_before(const struct ts_live_change *a, const struct ts_live_change *b)
@@ -163,15 +175,28 @@ static void push(struct ts_live *live, struct ts_live_change change)
 	live->heap[at] = change;
 }
 
-static uint32_t group_number(struct ts_map *map, struct ts_live_group **groups, size_t *capacity,
-			     struct ts_str name)
+static uint32_t kind_number(struct ts_live *live, struct ts_str name)
 {
-	size_t before = map->count;
-	uint32_t number = ts_map_add(map, name);
+	size_t before = live->kinds.count;
+	uint32_t number = ts_map_add(&live->kinds, name);
 
 	if (number == before) {
-		*groups = ts_array_room(*groups, before, capacity, sizeof(**groups));
-		(*groups)[number] = (struct ts_live_group){0};
+		live->by_kind = ts_array_room(live->by_kind, before, &live->kind_capacity,
+					      sizeof(*live->by_kind));
+		live->by_kind[number] = (struct ts_live_group){0};
+	}
+	return number;
+}
+
+static uint32_t device_number(struct ts_live *live, struct ts_str name)
+{
+	size_t before = live->devices.count;
+	uint32_t number = ts_map_add(&live->devices, name);
+
+	if (number == before) {
+		live->by_device = ts_array_room(live->by_device, before, &live->device_capacity,
+						sizeof(*live->by_device));
+		live->by_device[number] = (struct ts_live_scope){0};
 	}
 	return number;
 }
@@ -222,9 +247,8 @@ void ts_live_add(struct ts_live *live, const struct ts_event *event, uint32_t st
 	memcpy(entry->key + memory->device.size + 1, memory->storage_id.at,
 	       memory->storage_id.size);
 	entry->hash = hash_key(entry->key, size);
-	entry->kind = group_number(&live->kinds, &live->by_kind, &live->kind_capacity, kind);
-	entry->device =
-	    group_number(&live->devices, &live->by_device, &live->device_capacity, memory->device);
+	entry->kind = kind_number(live, kind);
+	entry->device = device_number(live, memory->device);
 	if (live->entry_count >= live->bucket_count)
 		grow_buckets(live);
 	at = find(live, entry->key, size, entry->hash);
@@ -252,13 +276,28 @@ void ts_live_add(struct ts_live *live, const struct ts_event *event, uint32_t st
 	free(entry);
 }
 
+static void finish_scope(struct ts_live_scope *scope)
+{
+	for (size_t i = 0; i < scope->stack_count; i++)
+		note_peak(scope, &scope->by_stack[i]);
+	for (size_t i = 0; i < scope->kind_count; i++)
+		note_peak(scope, &scope->by_kind[i]);
+	note_peak(scope, &scope->no_stack);
+}
+
+static void free_scope(struct ts_live_scope *scope)
+{
+	free(scope->by_stack);
+	free(scope->by_kind);
+}
+
 void ts_live_finish(struct ts_live *live)
 {
 	while (live->heap_count)
 		pop(live);
-	for (size_t i = 0; i < live->stack_count; i++)
-		note_peak(live, &live->by_stack[i]);
-	note_peak(live, &live->no_stack);
+	finish_scope(&live->all);
+	for (size_t i = 0; i < live->devices.count; i++)
+		finish_scope(&live->by_device[i]);
 	for (size_t i = 0; i < live->bucket_count; i++)
 		for (const struct ts_live_entry *entry = live->buckets[i]; entry;
 		     entry = entry->next)
@@ -276,7 +315,9 @@ void ts_live_free(struct ts_live *live)
 		}
 	free(live->buckets);
 	free(live->heap);
-	free(live->by_stack);
+	free_scope(&live->all);
+	for (size_t i = 0; i < live->devices.count; i++)
+		free_scope(&live->by_device[i]);
 	free(live->by_kind);
 	free(live->by_device);
 	ts_map_free(&live->kinds);

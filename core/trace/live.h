@@ -12,23 +12,32 @@ struct ts_live_group {
 	uint64_t allocations, allocated_bytes, frees;
 };
 
-struct ts_live_stack {
+/* What one stack or one kind has a share in. */
+struct ts_live_share {
 	uint64_t live_bytes, live_count; /* at the end */
-	uint64_t peak_bytes, peak_count; /* at the peak of all memory together */
+	uint64_t peak_bytes, peak_count; /* at the peak of the scope that it belongs to */
 	uint64_t epoch;			 /* of the peak that peak_* belong to; private */
+};
+
+/* All memory together, or that of one device. */
+struct ts_live_scope {
+	struct ts_live_group sum;
+	struct ts_live_share *by_stack; /* by number of the stack */
+	struct ts_live_share *by_kind;	/* by number of the kind */
+	size_t stack_count, kind_count;
+	struct ts_live_share no_stack;
+	uint64_t epoch;
 };
 
 struct ts_live_entry;
 struct ts_live_change;
 
 struct ts_live {
-	struct ts_live_group all;
+	struct ts_live_scope all;
 	struct ts_map kinds, devices;
-	struct ts_live_group *by_kind, *by_device; /* by number in the maps */
+	struct ts_live_group *by_kind; /* by number in the maps */
+	struct ts_live_scope *by_device;
 	size_t kind_capacity, device_capacity;
-	struct ts_live_stack *by_stack; /* by number of the stack; the last one is "no stack" */
-	size_t stack_count;
-	struct ts_live_stack no_stack;
 	uint64_t reset_count, reset_bytes; /* ended by a reset of device or context */
 	uint64_t inferred_frees, restored; /* not seen as a call; the free before it failed */
 	uint64_t unpaired_frees;	   /* frees whose allocation the trace does not have */
@@ -39,7 +48,7 @@ struct ts_live {
 	size_t bucket_count, entry_count;
 	struct ts_live_change *heap;
 	size_t heap_count;
-	uint64_t sequence, last_ns, epoch;
+	uint64_t sequence, last_ns;
 };
 
 /* Takes in a memory event; `stack` is its number or TS_MAP_NONE. */

@@ -61,23 +61,30 @@ static void take_frames(struct ts_stacks *stacks, struct ts_stack *stack, struct
 	stack->end = ts_pool_copy(&stacks->pool, end);
 }
 
-uint32_t ts_stacks_take(struct ts_stacks *stacks, const struct ts_event *event)
+uint32_t ts_stacks_number(struct ts_stacks *stacks, uint64_t id)
 {
-	bool is_op = event->kind == TS_TABLE_op;
-	uint64_t id = is_op ? event->op.stack : event->memory.stack;
-	struct ts_strs frames = is_op ? event->op.frames : event->memory.frames;
 	size_t before = stacks->ids.count;
-	uint32_t number;
+	uint32_t number = ts_map_add(&stacks->ids, (struct ts_str){(const char *)&id, sizeof(id)});
 
-	take_modules(stacks, is_op ? event->op.modules : event->memory.modules);
-	if (!(is_op ? ts_event_has(event, op, stack) : ts_event_has(event, memory, stack)))
-		return TS_MAP_NONE;
-	number = ts_map_add(&stacks->ids, (struct ts_str){(const char *)&id, sizeof(id)});
 	if (number == before) {
 		stacks->stacks = ts_array_room(stacks->stacks, before, &stacks->capacity,
 					       sizeof(*stacks->stacks));
 		stacks->stacks[number] = (struct ts_stack){.id = id};
 	}
+	return number;
+}
+
+uint32_t ts_stacks_take(struct ts_stacks *stacks, const struct ts_event *event)
+{
+	bool is_op = event->kind == TS_TABLE_op;
+	uint64_t id = is_op ? event->op.stack : event->memory.stack;
+	struct ts_strs frames = is_op ? event->op.frames : event->memory.frames;
+	uint32_t number;
+
+	take_modules(stacks, is_op ? event->op.modules : event->memory.modules);
+	if (!(is_op ? ts_event_has(event, op, stack) : ts_event_has(event, memory, stack)))
+		return TS_MAP_NONE;
+	number = ts_stacks_number(stacks, id);
 	if (frames.at && !stacks->stacks[number].frames)
 		take_frames(stacks, &stacks->stacks[number], frames,
 			    is_op ? event->op.frames_end : event->memory.frames_end);

@@ -35,6 +35,9 @@ struct ts_stacks {
 /* Takes in what an op or memory event carries; returns the number of its stack, or TS_MAP_NONE. */
 uint32_t ts_stacks_take(struct ts_stacks *stacks, const struct ts_event *event);
 
+/* The number of the stack with that id, which may be given later, or never. */
+uint32_t ts_stacks_number(struct ts_stacks *stacks, uint64_t id);
+
 /* NULL for 0 and for ids that the trace does not explain. */
 const struct ts_module *ts_stacks_module(const struct ts_stacks *stacks, uint64_t id);
 

@@ -3,25 +3,32 @@
 #ifndef TS_TRACE_SUMMARY_H
 #define TS_TRACE_SUMMARY_H
 
+#include "core/trace/durations.h"
 #include "core/trace/intervals.h"
 #include "core/trace/live.h"
 #include "core/trace/reader.h"
 #include "core/trace/stacks.h"
 
-/* Durations of one thing. */
-struct ts_durations {
-	uint64_t count, total_ns, shortest_ns, longest_ns;
-};
-
 struct ts_kernel_sum {
 	struct ts_durations device; /* of its device intervals */
 	uint64_t launches;	    /* seen on the host */
+	uint64_t untimed;	    /* device records without usable times */
 };
 
 struct ts_api_sum {
 	struct ts_durations host;
+	uint64_t untimed; /* calls whose duration is not recorded: those that allocate and free */
 	uint64_t errors, bytes;
 };
+
+/* Copies of one direction, sets, or pages that the driver moved. */
+struct ts_copy_sum {
+	struct ts_durations device;
+	uint64_t bytes;
+};
+
+/* Numbers of CUpti_ActivityMemcpyKind, 0 = unknown; behind them what is no copy. */
+enum { TS_COPY_KINDS = 11, TS_COPY_SET = TS_COPY_KINDS, TS_COPY_PAGES, TS_COPIES };
 
 /* One stream of a device, or the whole device. */
 struct ts_stream_sum {
@@ -36,17 +43,37 @@ struct ts_stream_sum {
 };
 
 #define TS_FAILED_KEPT 20
+#define TS_LARGEST_KEPT 8 /* of a failed allocation */
+
+struct ts_live_at_failure {
+	uint32_t stack; /* number */
+	uint64_t bytes, count;
+};
 
 struct ts_failed_allocation {
 	struct ts_str api, kind, device;
 	uint64_t bytes, error, timestamp_ns;
 	uint32_t stack; /* number or TS_MAP_NONE */
+	bool has_live, has_free;
+	uint64_t live_bytes;		     /* of all allocations that tstrace saw */
+	uint64_t free_bytes, capacity_bytes; /* as the driver said just after */
+	struct ts_live_at_failure largest[TS_LARGEST_KEPT];
+	size_t largest_count; /* 0: not recorded, or only with an earlier failure */
 };
 
 struct ts_samples { /* of one device's memory as the driver reports it */
 	uint64_t count, most_used_bytes, least_free_bytes, capacity_bytes, at_failures;
 	bool has_used, has_free;
 };
+
+/* What the driver said when an allocation failed. */
+#define TS_FAILURE_SAMPLES 64
+struct ts_failure_sample {
+	struct ts_str device;
+	uint64_t timestamp_ns, free_bytes, capacity_bytes;
+};
+
+#define TS_THREADS 65536u
 
 struct ts_first_problem {
 	uint64_t line, offset;
@@ -76,18 +103,31 @@ struct ts_summary {
 	struct ts_str *full_names;
 	size_t full_capacity;
 
+	struct ts_copy_sum copies[TS_COPIES];
+
 	uint64_t launches, intervals, untimed, outliers, unknown_launches, clock_error_ns;
-	struct ts_map backends; /* of device intervals */
+	uint64_t calls;			   /* API calls of any kind */
+	uint64_t pool_events;		   /* pools that were made, trimmed, destroyed */
+	uint64_t threads[TS_THREADS / 64]; /* bit n: a thread with number n mod TS_THREADS called */
+	struct ts_map backends;		   /* of device intervals */
 
 	struct ts_live live;
 	struct ts_stacks stacks;
 	struct ts_failed_allocation failed[TS_FAILED_KEPT];
 	uint64_t failed_count, failed_bytes_largest;
+	struct ts_failure_sample failure_samples[TS_FAILURE_SAMPLES];
+	size_t failure_sample_count;
 };
 
 /* Reads the whole file.  Returns 0, or -errno after a message; -EINVAL also for a file without a
  * single event. */
 int ts_summary_read(struct ts_summary *summary, const char *path);
+
+/* True when most device work has no launch that a hook saw: the program reached CUDA round them. */
+bool ts_summary_is_bypassed(const struct ts_summary *summary);
+
+/* How many threads made CUDA calls. */
+uint64_t ts_summary_threads(const struct ts_summary *summary);
 
 /* Where device times came from ("cupti", "event", "off") and why, from the terminal, else from
  * meta; empty if unknown. */
@@ -97,5 +137,13 @@ struct ts_str ts_summary_backend(const struct ts_summary *summary, struct ts_str
 bool ts_summary_is_simulated(const struct ts_summary *summary);
 
 void ts_summary_free(struct ts_summary *summary);
+
+/* --- between the two files of the summary --- */
+
+/* Takes in an op, memory, device_memory or device_interval event. */
+void ts_summary_take(struct ts_summary *summary, const struct ts_event *event);
+
+/* After the last event. */
+void ts_summary_settle(struct ts_summary *summary);
 
 #endif

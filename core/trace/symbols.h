@@ -8,17 +8,21 @@
 
 struct ts_symbols;
 
-/* `debug_dir` may be NULL: one more folder that is laid out like /usr/lib/debug. */
-struct ts_symbols *ts_symbols_open(const char *debug_dir);
+/* `debug_path` may be NULL: more folders that are laid out like /usr/lib/debug, with ':' between
+ * them. */
+struct ts_symbols *ts_symbols_open(const char *debug_path);
 
 struct ts_place {
 	char *function; /* readable; NULL: not known */
 	char *file;	/* NULL: not known */
 	int line;
-	const char *note; /* why nothing is known, or NULL: "file changed", "file missing" */
+	const char *note;      /* why nothing is known, or NULL: "file changed", "file missing" */
+	struct ts_place *into; /* the function that this one was inlined into, at the line of that
+				* call; NULL: it was not inlined */
 };
 
-/* Where the call lies that returns to this frame.  The place belongs to `symbols`. */
+/* Where the call of this frame lies: innermost the function that stands in the source.  The place
+ * belongs to `symbols`. */
 const struct ts_place *ts_symbols_find(struct ts_symbols *symbols, const struct ts_module *module,
 				       uint64_t offset);
 

@@ -45,6 +45,30 @@ found = run([interval(10, 10), interval(0, 5), interval(5, 5), interval(2, 1), i
              interval(0, 10**6, activity="sync", name="cudaStreamSynchronize")])["devices"]
 assert {d["device"]: d["busy_ns"] for d in found} == {"cuda:0": 20, "cuda:1": 3}, found
 
+# idle gaps are those of the union, by device and by stream; where the longest begins
+found = run([interval(100, 50, "7"), interval(120, 80, "8"), interval(300, 10, "7"), interval(1000, 5, "8")])["devices"][0]
+gaps = found["idle_gaps"]
+assert (found["busy_ns"], gaps["count"], gaps["total_ns"], gaps["max_ns"], gaps["longest_from_ns"]) == (115, 2, 790, 690, 310)
+assert abs(found["busy_share"] - 115 / 905) < 1e-6, found
+assert {s["stream"]: s["idle_gaps"]["total_ns"] for s in found["streams"]} == {"7": 150, "8": 800}
+# shares, quantiles
+found = run([interval(10**7 * i, 1000 + i, name="a") for i in range(1000)] + [interval(5, 2_499_500, name="b")])["kernels"]
+assert [k["raw_name"] for k in found] == ["b", "a"] and abs(found[1]["share"] - 1_499_500 / 3_999_000) < 1e-6, found
+a = found[1]
+assert (a["min_ns"], a["max_ns"], a["mean_ns"], a["count"]) == (1000, 1999, 1499, 1000)
+assert abs(a["p50_ns"] - 1499) <= 24 and abs(a["p99_ns"] - 1989) <= 32, a
+# copies by direction: bytes, and 10^9 bytes in a second are 1 GB/s
+def copy(start, duration, kind, size, **more):
+    return interval(start, duration, activity=more.pop("activity", "memcpy"), name="c", activity_copy_kind=kind, bytes=size)
+events = [copy(0, 10**9, 1, 10**10), copy(2 * 10**9, 10**9, 1, 2 * 10**10), copy(0, 1000, 2, 500), copy(9, 5, 77, 1),
+          copy(50, 100, 0, 4096, activity="memset"), copy(50, 100, 0, 8192, activity="uvm")]
+found = {c["direction"]: c for c in run(events)["copies"]}
+assert set(found) == {"host_to_device", "device_to_host", "direction_unknown", "set", "managed_pages"}, found
+assert (found["host_to_device"]["bytes"], found["host_to_device"]["gigabytes_per_second"]) == (3 * 10**10, 15.0), found
+assert found["device_to_host"]["gigabytes_per_second"] == 0.5 and found["managed_pages"]["bytes"] == 8192
+text = run(events, {}, {}, "--rows", "9")
+assert "15.000 GB/s" in text and "host to device" in text and "27.94 GiB" in text, text
+
 # 4.14 launches and no device record
 launches = [op("cudaLaunchKernel", 1000 * i, op_name="_Z3addPfS_", grid=[1, 1, 1], block=[32, 1, 1]) for i in range(500)]
 found = run(launches, dict(backend="off", backend_reason="TSTRACE_DEVICE=off"))
@@ -83,6 +107,33 @@ assert found["ended_by_reset"] == 1 and found["unpaired_frees"] == 1 and found["
 assert {k["kind"]: k["peak_bytes"] for k in found["by_kind"]} == {"device": 1100, "pinned": 7}
 assert found["failed_allocations"][0]["asked_bytes"] == 1 << 40 and found["failed_allocation_count"] == 1
 
+# what one device held at its own peak, by kind and stack; another device's memory does not count
+found = run([memory("alloc", 1, "a", 100, stack=1, frames=["0+0x1"]), memory("alloc", 2, "b", 70, memory_kind="pool"),
+             memory("free", 3, "b", 70, memory_kind="pool"), memory("alloc", 4, "c", 90, memory_kind="pool"),
+             memory("alloc", 5, "d", 500, memory_kind="pinned") | dict(device="cpu")])["memory"]
+device = {d["device"]: d for d in found["by_device"]}
+assert (device["cuda:0"]["peak_bytes"], device["cuda:0"]["peak_ns"], found["peak_bytes"]) == (190, 4, 690), found
+assert {k["kind"]: k["bytes"] for k in device["cuda:0"]["peak_kinds"]} == {"device": 100, "pool": 90}
+assert [(s["bytes"], len(s["frames"])) for s in device["cuda:0"]["peak_stacks"]] == [(100, 1), (90, 0)]
+# calls that allocate are counted as calls; frees that nobody called, and what a pool does by itself, are not
+found = run([memory("alloc", 1, "a", 100, api="cudaMalloc", thread=1), memory("free", 2, "a", 100, api="cudaMalloc", inferred=True),
+             memory("alloc", 3, "b", 100, api="cudaMalloc", thread=9), op("cudaFree", 5, thread=1),
+             op("", 5, op_name="pool_created", activity="pool") | dict(duration_ns=0, api="")])
+assert {a["name"]: (a["count"], a["untimed_calls"]) for a in found["apis"]} == {"cudaMalloc": (0, 2), "cudaFree": (1, 0)}, found
+assert (found["calls"], found["threads"], found["pool_events"]) == (3, 2, 1), found
+
+# 1.08 device work without a launch that was seen: said among the losses, as a bypass when it is most of it
+unseen = [interval(10 * i, 5, launch="unknown") for i in range(6)]
+found = run(unseen + [interval(100, 5)])
+assert found["losses"]["bypassed"] and found["losses"]["unknown_launches"] == 6, found["losses"]
+text = run(unseen, {}, {}, "--rows", "9")
+assert "BYPASSED: 6 of 6" in text and text.index("BYPASSED") < text.index("Kernels"), text
+found = run(unseen[:1] + [interval(100 + 10 * i, 5) for i in range(9)])["losses"]
+assert not found["bypassed"] and found["unknown_launches"] == 1, found
+text = run(unseen[:1] + [interval(100 + 10 * i, 5) for i in range(9)], {}, {}, "--rows", "9")
+assert "BYPASSED" not in text and "1 device intervals have no launch" in text.split("Kernels")[0], text
+assert not run([interval(0, 5)])["losses"]["bypassed"]
+
 # a failed free is no failed allocation; work captured into a graph has not run
 found = run([op("cudaFree", 5, error=1, memory_kind="device", address="0x10"),
              op("cudaLaunchKernel", 6, op_name="k", grid=[1, 1, 1], captured=True)])
@@ -97,6 +148,15 @@ assert text.index("Losses") < text.index("Kernels") and "12 ring_full" in text a
 assert "3 strange" in text and "SIMULATED" in text
 text = run([], None, {}, "--rows", "3")
 assert "PARTIAL" in text and "the run was cut off" in text
+# kernels that had not begun: by name, and among the losses
+untimed = [op("", 5, op_name="_Z3addPfS_", activity="kernel", untimed=True) | dict(api="")] * 3
+assert run(untimed)["kernels"][0]["untimed_records"] == 3 and not run(untimed)["apis"]
+text = run(untimed, dict(lost=dict(device_untimed=3)), {}, "--rows", "3")
+assert "3 device_untimed" in text.split("Kernels")[0] and "(3 without times)" in text, text
+# a long name loses its parameters before its middle
+long = "void ns::kernel<4, ns::Functor<float>, ns::Array<char*, 3> >(int, ns::Functor<float>, ns::Array<char*, 3>)"
+text = run([interval(0, 5, name=long)], {}, {}, "--rows", "3")
+assert "  ns::kernel<4, ns::Functor<float>, ns::Array<char*, 3> >\n" in text, text
 # names: empty, huge, hostile
 names = ["", "x" * 100000, "a\x1b[31mred\nline", "_Z" + "9" * 50, "größe"]
 text = run([interval(i, 1, name=n) for i, n in enumerate(names)], {}, {}, "--rows", "9")

@@ -124,20 +124,134 @@ static void test_live_in_any_order(void **state)
 	for (size_t i = 0; i < count; i++)
 		ts_live_add(&live, &events[i], i & 3 ? (uint32_t)(i % 7) : TS_MAP_NONE);
 	ts_live_finish(&live);
-	assert_int_equal(live.all.live_bytes, left);
+	assert_int_equal(live.all.sum.live_bytes, left);
 	/* Frees and allocations of one instant may be met in either order. */
-	assert_true(live.all.peak_bytes >= (uint64_t)peak &&
-		    live.all.peak_bytes <= (uint64_t)peak + 2000);
+	assert_true(live.all.sum.peak_bytes >= (uint64_t)peak &&
+		    live.all.sum.peak_bytes <= (uint64_t)peak + 2000);
 	assert_int_equal(live.unpaired_frees, 0);
 	assert_int_equal(live.disordered, 0);
-	uint64_t by_stack = live.no_stack.live_bytes, at_peak = live.no_stack.peak_bytes;
-	for (size_t i = 0; i < live.stack_count; i++) {
-		by_stack += live.by_stack[i].live_bytes;
-		at_peak += live.by_stack[i].peak_bytes;
+	uint64_t by_stack = live.all.no_stack.live_bytes, at_peak = live.all.no_stack.peak_bytes;
+	for (size_t i = 0; i < live.all.stack_count; i++) {
+		by_stack += live.all.by_stack[i].live_bytes;
+		at_peak += live.all.by_stack[i].peak_bytes;
 	}
 	assert_int_equal(by_stack, left);
-	assert_int_equal(at_peak, live.all.peak_bytes);
+	assert_int_equal(at_peak, live.all.sum.peak_bytes);
+	/* One device and one kind: they are all there is. */
+	assert_int_equal(live.by_device[0].sum.peak_bytes, live.all.sum.peak_bytes);
+	assert_int_equal(live.by_device[0].by_kind[0].peak_bytes, live.all.sum.peak_bytes);
 	ts_live_free(&live);
+}
+
+/* What each kind held when its device held most, which is not when it held most itself. */
+static void test_live_by_device(void **state)
+{
+	struct ts_event events[] = {
+	    memory_event(1, TS_ACTION_ALLOC, "a", 100), memory_event(2, TS_ACTION_ALLOC, "p", 70),
+	    memory_event(3, TS_ACTION_FREE, "p", 70),	memory_event(4, TS_ACTION_ALLOC, "q", 90),
+	    memory_event(5, TS_ACTION_ALLOC, "h", 500), memory_event(6, TS_ACTION_FREE, "a", 100),
+	    memory_event(7, TS_ACTION_ALLOC, "r", 60),
+	};
+	struct ts_live live = {0};
+
+	(void)state;
+	for (size_t i = 1; i < 7; i++)
+		if (i == 1 || i == 2 || i == 3 || i == 6)
+			events[i].memory.memory_kind = (struct ts_str){"pool", 4};
+	events[4].memory.memory_kind = (struct ts_str){"pinned", 6};
+	events[4].memory.device = (struct ts_str){"cpu", 3};
+	for (size_t i = 0; i < 7; i++)
+		ts_live_add(&live, &events[i], (uint32_t)i % 2);
+	ts_live_finish(&live);
+	assert_int_equal(live.devices.count, 2);
+	assert_int_equal(live.all.sum.peak_bytes, 690);
+	assert_int_equal(live.by_device[0].sum.peak_bytes, 190);
+	assert_int_equal(live.by_device[0].sum.peak_ns, 4);
+	assert_int_equal(live.by_device[0].by_kind[0].peak_bytes, 100);
+	assert_int_equal(live.by_device[0].by_kind[1].peak_bytes, 90);
+	assert_int_equal(live.by_kind[1].peak_bytes, 150);
+	assert_int_equal(live.by_device[0].by_stack[0].peak_bytes, 100);
+	assert_int_equal(live.by_device[0].by_stack[1].peak_bytes, 90);
+	assert_int_equal(live.by_device[1].sum.live_bytes, 500);
+	assert_int_equal(live.all.by_kind[2].peak_bytes, 500);
+	ts_live_free(&live);
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Quantiles against a sorted list, over many orders of magnitude. */
+static void test_durations(void **state)
+{
+	static const unsigned permilles[] = {1, 10, 250, 500, 900, 990, 999, 1000};
+	enum { COUNT = 5000 };
+	static uint64_t values[COUNT];
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		struct ts_durations sum = {0};
+		uint64_t total = 0;
+
+		for (int i = 0; i < COUNT; i++) {
+			values[i] = (uint64_t)random_below(1u << 30) << random_below(31) >>
+				    random_below(61);
+			total += values[i];
+			ts_durations_add(&sum, values[i]);
+		}
+		qsort(values, COUNT, sizeof(values[0]), compare_u64);
+		assert_int_equal(sum.total_ns, total);
+		assert_int_equal(sum.shortest_ns, values[0]);
+		assert_int_equal(sum.longest_ns, values[COUNT - 1]);
+		for (size_t i = 0; i < sizeof(permilles) / sizeof(permilles[0]); i++) {
+			uint64_t exact = values[COUNT * permilles[i] / 1000 - 1];
+			uint64_t found = ts_durations_quantile(&sum, permilles[i]);
+
+			assert_true((found > exact ? found - exact : exact - found) <= exact / 64);
+		}
+		ts_durations_free(&sum);
+	}
+}
+
+static void test_durations_few(void **state)
+{
+	struct ts_durations sum = {0};
+
+	(void)state;
+	assert_int_equal(ts_durations_quantile(&sum, 500), 0);
+	ts_durations_add(&sum, UINT64_MAX);
+	assert_int_equal(ts_durations_quantile(&sum, 500), UINT64_MAX);
+	ts_durations_add(&sum, 0);
+	ts_durations_add(&sum, 0);
+	assert_int_equal(ts_durations_quantile(&sum, 500), 0);
+	assert_int_equal(ts_durations_quantile(&sum, 990), UINT64_MAX);
+	assert_int_equal(sum.total_ns, UINT64_MAX);
+	ts_durations_free(&sum);
+}
+
+/* Gaps are those of the sorted union, also when most of it was folded away on the way. */
+static void test_gaps(void **state)
+{
+	struct ts_intervals set = {0};
+	const uint64_t count = 3u << 20;
+
+	(void)state;
+	for (uint64_t i = 0; i < count; i++)
+		ts_intervals_add(&set, 10 * (i ^ 1), 10 * (i ^ 1) + 3 + (i ^ 1) % 2);
+	ts_intervals_add(&set, 10 * count + 50, 10 * count + 51);
+	ts_intervals_finish(&set);
+	assert_int_equal(set.folded, 3 * count + count / 2 + 1);
+	assert_int_equal(set.gaps.count, count);
+	assert_int_equal(set.gaps.total_ns + set.folded, 10 * count + 51);
+	assert_int_equal(set.gaps.longest_ns, 56);
+	assert_int_equal(set.longest_gap_from, 10 * count - 6);
+	assert_int_equal(set.gaps.shortest_ns, 6);
+	assert_int_equal(set.late, 0);
+	assert_true(set.capacity <= 1u << 20);
+	ts_intervals_free(&set);
 }
 
 static void test_map(void **state)
@@ -206,6 +320,10 @@ int main(void)
 	    cmocka_unit_test(test_union),
 	    cmocka_unit_test(test_union_folds),
 	    cmocka_unit_test(test_live_in_any_order),
+	    cmocka_unit_test(test_live_by_device),
+	    cmocka_unit_test(test_durations),
+	    cmocka_unit_test(test_durations_few),
+	    cmocka_unit_test(test_gaps),
 	    cmocka_unit_test(test_map),
 	    cmocka_unit_test(test_sha256),
 	    cmocka_unit_test(test_nearest_word),

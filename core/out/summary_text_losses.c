@@ -1,0 +1,104 @@
+/* What a trace does not tell: the first part of a report. */
+#include "core/out/format.h"
+#include "core/out/summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define WIDTH 200 /* of a text from the trace */
+
+/* What the writer counted as lost; true when there is something. */
+static bool print_lost(FILE *out, const struct ts_json *lost)
+{
+	bool any = false;
+
+	for (const struct ts_json *item = lost && lost->type == TS_JSON_OBJECT ? lost->list.first
+									       : NULL;
+	     item; item = item->next) {
+		struct ts_lost_cause cause = ts_lost_find(item->key);
+
+		if (item->type != TS_JSON_NUMBER || !item->number.is_whole || !item->number.whole)
+			continue;
+		any = true;
+		fprintf(out, "  %" PRIu64 " ", item->number.whole);
+		ts_print_name(out, item->key, WIDTH);
+		if (*cause.what)
+			fprintf(out, ": %s", cause.what);
+		if (*cause.variable)
+			fprintf(out, " (see %s)", cause.variable);
+		fputc('\n', out);
+	}
+	return any;
+}
+
+/* Device work that no hook saw the launch of. */
+static bool print_unknown_launches(FILE *out, const struct ts_summary *summary)
+{
+	if (!summary->unknown_launches)
+		return false;
+	if (ts_summary_is_bypassed(summary))
+		fprintf(out,
+			"  BYPASSED: %" PRIu64 " of %" PRIu64
+			" device intervals have no launch that tstrace saw, with %" PRIu64
+			" API calls seen:\n  the program reached CUDA round the hooks "
+			"(RTLD_DEEPBIND, a private loader), or its launches were lost\n",
+			summary->unknown_launches, summary->intervals, summary->calls);
+	else
+		fprintf(
+		    out,
+		    "  %" PRIu64
+		    " device intervals have no launch that tstrace saw: launched before "
+		    "tracing began, by a\n  route round the hooks (RTLD_DEEPBIND), or by a call "
+		    "that was lost\n",
+		    summary->unknown_launches);
+	return true;
+}
+
+void ts_summary_text_losses(FILE *out, const struct ts_summary *summary)
+{
+	const struct ts_json *lost = ts_json_get(summary->terminal, "lost");
+	bool any = false;
+
+	fputs("Losses\n", out);
+	if (!summary->terminal && summary->lines) {
+		any = true;
+		fputs(
+		    "  PARTIAL: the trace has no end: the run was cut off, or is still going on\n",
+		    out);
+	}
+	if (summary->is_cut) {
+		any = true;
+		fprintf(out,
+			"  PARTIAL: line %" PRIu64 " (byte %" PRIu64
+			" of the file) is cut off and was left out\n",
+			summary->cut_line, summary->cut_offset);
+	}
+	if (summary->bad_lines) {
+		any = true;
+		fprintf(out,
+			"  %" PRIu64
+			" lines are no events and were skipped; the first is line %" PRIu64
+			" (byte %" PRIu64 "): ",
+			summary->bad_lines, summary->first_bad.line, summary->first_bad.offset);
+		ts_print_name(
+		    out, (struct ts_str){summary->first_bad.text, strlen(summary->first_bad.text)},
+		    WIDTH);
+		fputc('\n', out);
+	}
+	any |= print_lost(out, lost);
+	any |= print_unknown_launches(out, summary);
+	if (summary->later_sessions) {
+		any = true;
+		fprintf(out,
+			"  %" PRIu64
+			" more sessions in this file: their events are counted with the first\n",
+			summary->later_sessions);
+	}
+	if (summary->outliers) {
+		any = true;
+		fprintf(out, "  %" PRIu64 " device intervals with absurd times were left out\n",
+			summary->outliers);
+	}
+	if (!any)
+		fputs("  none recorded\n", out);
+}
