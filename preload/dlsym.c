@@ -52,7 +52,27 @@ static void find_libc_dlsym(void)
 	atomic_store_explicit(&found, 1, memory_order_release);
 }
 
-/* What to hand out, or NULL: libc answers.  Called by the assembly below. */
+/* Where no CUDA is loaded there is nothing of that name, though we export it: a program that asks
+ * whether it is there must not be told so. */
+#define ABSENT ((void *)1)
+
+static bool is_ours(const void *address)
+{
+	/* From the linker: the beginning and the end of this library. */
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+	extern const char _end[] __attribute__((visibility("hidden")));
+
+	return (const char *)address >= __ehdr_start && (const char *)address < _end;
+}
+
+static void *next_after_us(const char *name)
+{
+	void *found = ts_libc_dlsym(RTLD_NEXT, name);
+
+	return found ? found : ABSENT;
+}
+
+/* What to hand out, NULL: libc answers, or ABSENT.  Called by the assembly below. */
 __attribute__((used, visibility("hidden"))) void *ts_dlsym_filter(void *handle, const char *name,
 								  void *caller)
 {
@@ -60,13 +80,16 @@ __attribute__((used, visibility("hidden"))) void *ts_dlsym_filter(void *handle, 
 	void *real;
 
 	find_libc_dlsym();
-	if (!name || handle == RTLD_DEFAULT || handle == RTLD_NEXT ||
-	    (!ts_begins(name, "cu") && !ts_begins(name, "__cuda")))
+	if (!name || (!ts_begins(name, "cu") && !ts_begins(name, "__cuda")))
 		return NULL;
 	fn = ts_fn_find(name);
 	if (fn == TS_FN_none || is_tool(caller))
 		return NULL;
+	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT)
+		return ts_bind(fn, caller) ? NULL : next_after_us(name);
 	real = ts_libc_dlsym(handle, name);
+	if (is_ours(real) && !ts_bind(fn, caller))
+		return next_after_us(name);
 	/* Found in something that only has the same name, or in us: the program gets what it found.
 	 */
 	if (!real || ts_address_lib(real) != ts_fn_facts[fn].lib)
@@ -94,7 +117,10 @@ __asm__(".text\n"
 	"	popq %rdi\n"
 	"	testq %rax, %rax\n"
 	"	jz 1f\n"
-	"	ret\n"
+	"	cmpq $1, %rax\n"
+	"	jne 2f\n"
+	"	xorl %eax, %eax\n"
+	"2:	ret\n"
 	"1:	movq ts_libc_dlsym(%rip), %rax\n"
 	"	jmp *%rax\n"
 	".size dlsym, .-dlsym\n");
@@ -105,7 +131,7 @@ TS_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 	void *hook = ts_dlsym_filter(handle, name, __builtin_return_address(0));
 
 	if (hook)
-		return hook;
+		return hook == ABSENT ? NULL : hook;
 	return ts_libc_dlsym(handle, name);
 }
 #endif

@@ -52,6 +52,37 @@ for copy in another-name.so link.so; do
 	preload="$sanitizer$T/elsewhere/$copy" quiet "$copy" ./names
 done
 
+# Where there is no CUDA a program that asks for one of its functions is told so, by whatever handle it asks.
+program ask <<'C'
+#include "fake.h"
+static void ask(void *handle, const char *name)
+{
+	void *found = dlsym(handle, name);
+
+	printf(" %d %d", found != NULL, dlerror() != NULL);
+}
+int main(int argc, char **argv)
+{
+	static const char *const names[] = { "cudaMalloc", "cuInit", "__cudaLaunchKernel", "cuMemAlloc_v2" };
+
+	if (argc > 1 && !dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL))
+		return 2;
+	for (int i = 0; i < 4; i++) {
+		printf("%s:", names[i]);
+		ask(RTLD_DEFAULT, names[i]);
+		ask(RTLD_NEXT, names[i]);
+		ask(dlopen(NULL, RTLD_NOW), names[i]);
+		printf("\n");
+	}
+	return 0;
+}
+C
+quiet ask ./ask
+[ "$(grep -c ': 0 1 0 1 0 1$' ask.out)" = 4 ] || { cat ask.out; fail "a function of no library"; }
+quiet asked-global ./ask ./libcudart.so.12
+quiet asked-foreign ./ask ./libnames.so
+[ "$(grep -c ': 1 0' asked-global.out)" = 2 ] || { cat asked-global.out; fail "the runtime's functions"; }
+
 # Each in turn asks for the next one of its own name; asked twice, it is no recursion.
 for x in a b; do
 	library lib$x.so <<C
