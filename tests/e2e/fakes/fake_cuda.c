@@ -1,6 +1,7 @@
 /* A driver of the look-up tests: several ABIs under one name, and functions that say on stdout that
  * they ran. It has what those tests call and nothing else; what the library asks for itself (the
  * current context, the free memory) is silent, and fails where FAKE_HELPERS_FAIL is defined.
+ *   FAKE_ONE_SPACE   no two threads are given one address (else each has its own, the same ones)
  *   FAKE_OWN_LOOKUP  cuInit looks itself up in the driver's own handle, as one real driver does */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -13,7 +14,11 @@ enum { INVALID = 1, OUT_OF_MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500 };
 enum { PER_THREAD = 2 };
 #define TOO_MUCH 0xbad
 
+#ifdef FAKE_ONE_SPACE
+static uint64_t next_address = 0x7000000;
+#else
 static __thread uint64_t next_address = 0x7000000;
+#endif
 
 static int allocate(const char *who, uint64_t *p, size_t bytes)
 {
@@ -24,8 +29,7 @@ static int allocate(const char *who, uint64_t *p, size_t bytes)
 		*p = 0xdeadbeef;        /* a failed call may leave anything */
 		return OUT_OF_MEMORY;
 	}
-	*p = next_address;
-	next_address += 0x100000;
+	*p = __atomic_fetch_add(&next_address, 0x100000, __ATOMIC_RELAXED);
 	return 0;
 }
 
