@@ -1,5 +1,6 @@
 /* tstrace check: is a trace valid by the rules of its format? */
 #include "core/cli/verb.h"
+#include "core/out/format.h"
 #include "core/out/json_value.h"
 #include "core/trace/health.h"
 
@@ -7,6 +8,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char details[] =
     "Prints LINE:CODE:MESSAGE for each problem (line 0: the file as a whole) and a verdict.  A "
@@ -59,20 +61,15 @@ static void print_json(const struct ts_health *health)
 	    stdout);
 }
 
-/* A message may quote the trace: its control characters must not reach a terminal, nor its newlines
- * make lines. */
-static void print_plain(const char *text)
-{
-	for (; *text; text++)
-		putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
-	putchar('\n');
-}
-
 static void print_text(const struct ts_health *health)
 {
 	for (size_t i = 0; i < health->kept; i++) {
-		printf("%" PRIu64 ":%s:", health->issues[i].line, health->issues[i].code);
-		print_plain(health->issues[i].text);
+		const struct ts_issue *issue = &health->issues[i];
+
+		/* A message may quote the trace: it must not steer a terminal nor make lines. */
+		printf("%" PRIu64 ":%s:", issue->line, issue->code);
+		ts_print_plain(stdout, (struct ts_str){issue->text, strlen(issue->text)});
+		putchar('\n');
 	}
 	if (health->kept < health->issue_count)
 		fprintf(stderr, "tstrace check: %zu more problems are not listed\n",

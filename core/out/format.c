@@ -103,6 +103,18 @@ static void print_part(FILE *out, const char *text, size_t size)
 	}
 }
 
+void ts_print_plain(FILE *out, struct ts_str text)
+{
+	for (size_t at = 0; at < text.size; at++) {
+		size_t valid = ts_utf8_check(text.at + at, text.size - at);
+
+		print_part(out, text.at + at, valid);
+		at += valid;
+		if (at < text.size)
+			fputc('?', out);
+	}
+}
+
 static size_t columns_of(struct ts_str name)
 {
 	size_t columns = 0;

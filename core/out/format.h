@@ -17,6 +17,9 @@ struct ts_short ts_format_share(uint64_t part, uint64_t whole); /* "12.3 %", "-"
 struct ts_short ts_format_rate(uint64_t bytes, uint64_t ns); /* "12.34 GB/s", 10^9 bytes a second */
 struct ts_short ts_format_error(uint64_t error);	     /* "2 (out of memory)", of CUDA */
 
+/* Prints text of any content: control characters and bytes that are no UTF-8 become '?'. */
+void ts_print_plain(FILE *out, struct ts_str text);
+
 /* Prints a name of any content on one line and at most `width` columns: control characters and bad
  * UTF-8 become '?', a long name loses its middle.  Returns the columns used; an empty name is
  * "(unnamed)". */

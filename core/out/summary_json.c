@@ -75,7 +75,7 @@ static void put_head(json_t *root, const struct ts_summary *summary, const char 
 	} head[] = {
 	    {"schema", TEXT("tstrace/summary/1")},
 	    {"trace", TEXT(path)},
-	    {"partial", json_boolean(!summary->terminal || summary->is_cut || summary->bad_lines)},
+	    {"partial", json_boolean(ts_summary_is_partial(summary))},
 	    {"losses", losses_of(summary)},
 	    {"run_id", STR(ts_json_text(meta, "run_id", ""))},
 	    {"entrypoint", STR(ts_json_text(meta, "entrypoint", ""))},

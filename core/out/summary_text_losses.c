@@ -59,17 +59,16 @@ void ts_summary_text_losses(FILE *out, const struct ts_summary *summary)
 	const struct ts_json *lost = ts_json_get(summary->terminal, "lost");
 	bool any = false;
 
-	fputs("Losses\n", out);
+	fputs(ts_summary_is_partial(summary) ? "Losses (this report is PARTIAL)\n" : "Losses\n",
+	      out);
 	if (!summary->terminal && summary->lines) {
 		any = true;
-		fputs(
-		    "  PARTIAL: the trace has no end: the run was cut off, or is still going on\n",
-		    out);
+		fputs("  the trace has no end: the run was cut off, or is still going on\n", out);
 	}
 	if (summary->is_cut) {
 		any = true;
 		fprintf(out,
-			"  PARTIAL: line %" PRIu64 " (byte %" PRIu64
+			"  line %" PRIu64 " (byte %" PRIu64
 			" of the file) is cut off and was left out\n",
 			summary->cut_line, summary->cut_offset);
 	}

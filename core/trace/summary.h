@@ -123,6 +123,9 @@ struct ts_summary {
  * single event. */
 int ts_summary_read(struct ts_summary *summary, const char *path);
 
+/* True when the trace does not tell everything: cut off, damaged, or something was lost. */
+bool ts_summary_is_partial(const struct ts_summary *summary);
+
 /* True when most device work has no launch that a hook saw: the program reached CUDA round them. */
 bool ts_summary_is_bypassed(const struct ts_summary *summary);
 

@@ -1,37 +1,10 @@
 # 4.12, 4.14, 7.09 and the order of memory events: busy time is a union, missing records are no idleness, units are right.
-B=$(cd "${B:-build}" && pwd) || exit 1
-T=${T:-$(mktemp -d)}
-cd "$T" || exit 1
-B=$B exec python3 - <<'PY'
-import json, os, subprocess
-B = os.environ["B"]
-
-META = dict(kind="meta", schema="candle-graph/trace/10", run_id="r", correlation_id="c", entrypoint="e", phase="infer",
-            timestamp="2026-01-01T00:00:00Z", capture_step=1, warmup_steps=0, device="cuda:0", timing_mode="host",
-            capture_contract=dict(measurement_scope="unknown", operations="partial", logical_memory="partial",
-                                  physical_memory="partial", device_timing="partial"), tags={})
-
-def interval(start, duration, stream="7", name="_Z3addPfS_", activity="kernel", device="cuda:0", **more):
-    return dict(kind="device_interval", span_id="s1", device=device, stream_id=stream, clock_id="monotonic", backend="cupti",
-                start_ns=start, duration_ns=duration, name=name, activity=activity, context=1, **more)
-
-def op(api, at, **more):
-    return dict(kind="op", span_id="s1", op_name=more.pop("op_name", api), inputs=[], shape=[], dtype="", device="cuda:0",
-                duration_ns=1000, timestamp_ns=at, input_dense_bytes=0, api=api, **more)
-
-def memory(action, at, storage, size, **more):
-    return dict(kind="memory", timestamp_ns=at, storage_id=storage, tensor_id=storage, span_id="s1", device="cuda:0",
-                bytes=size, action=action, dtype="u8", memory_kind=more.pop("memory_kind", "device"), **more)
+. "$(dirname "$0")/lib.sh"
+exec python3 - <<'PY'
+from made import *
 
 def run(events, terminal={}, meta={}, *options):
-    lines = [dict(META, **meta), dict(kind="span_start", id="s1", name="e", start_ns=0, span_kind="function", measured=True)]
-    lines += events + [dict(kind="span_end", id="s1", duration_ns=10**12)]
-    if terminal is not None:
-        lines.append(dict(kind="terminal", outcome="complete", timestamp_ns=10**12, **terminal))
-    data = "".join(json.dumps(l, separators=(",", ":"), ensure_ascii=False) + "\n" for l in lines).encode()
-    p = subprocess.run([B + "/tstrace", "summary", *(options or ["--json"]), "-"], input=data, capture_output=True, timeout=20)
-    assert p.returncode == 0 and not p.stderr, p.stderr
-    return json.loads(p.stdout) if not options else p.stdout.decode()
+    return summary(trace(events, terminal, meta), *options)
 
 ms = 10**6
 # 4.12 two streams, wholly and half overlapping
