@@ -1,6 +1,7 @@
 #include "core/trace/input.h"
 
 #include "core/trace/pool.h"
+#include "core/trace/progress.h"
 #include "core/trace/scan.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ struct ts_input {
 	size_t start, end; /* the unread part of the buffer */
 	uint64_t offset;   /* of `start` in the unpacked file */
 	bool at_end;
+	struct ts_progress progress;
 
 	ZSTD_DStream *unpacker; /* NULL for a plain file */
 	char *packed;
@@ -50,8 +52,9 @@ static const struct {
     {"{\"traceEvents\"", 14, "a Chrome trace (an export, not the trace it was made from)"},
 };
 
-static int refuse(const struct ts_input *input, int error, const char *what)
+static int refuse(struct ts_input *input, int error, const char *what)
 {
+	ts_progress_end(&input->progress);
 	fprintf(stderr, "tstrace: %s: %s\n", input->path, what);
 	return error;
 }
@@ -64,6 +67,8 @@ static ssize_t read_some(struct ts_input *input, char *into, size_t size)
 	do {
 		got = read(input->fd, into, size);
 	} while (got < 0 && errno == EINTR);
+	if (got > 0)
+		ts_progress_add(&input->progress, (uint64_t)got);
 	return got < 0 ? refuse(input, -errno, strerror(errno)) : got;
 }
 
@@ -173,6 +178,7 @@ int ts_input_open(struct ts_input **result, const char *path)
 		error = refuse(input, -EISDIR, "this is a directory; name a trace file in it");
 	else
 		error = recognise(input);
+	ts_progress_begin(&input->progress, input->fd);
 	if (error) {
 		ts_input_close(input);
 		*result = NULL;
@@ -245,6 +251,7 @@ void ts_input_close(struct ts_input *input)
 {
 	if (!input)
 		return;
+	ts_progress_end(&input->progress);
 	if (input->fd > STDIN_FILENO)
 		close(input->fd);
 	ZSTD_freeDStream(input->unpacker);

@@ -37,4 +37,36 @@ assert (device["busy_ns"], device["idle_gaps"]["count"], device["busy_is_exact"]
 memory = found["memory"]
 assert (memory["allocations"], memory["peak_bytes"], memory["live_at_end_bytes"]) == (number, 4096, 0), memory["peak_bytes"]
 PY
+# At a terminal: the pipe stays open until the command has said how far it is.
+python3 - <<'PY' || fail "progress: see above"
+import os, pty, select, subprocess, threading, time
+from made import *
+mine, theirs = pty.openpty()
+p = subprocess.Popen([TSTRACE, "summary", "--json", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs)
+os.close(theirs)
+whole = trace([])
+p.stdin.write(whole[:whole.index(b'{"kind":"span_end"')])
+seen, stop = b"", threading.Event()
+def feed():
+    while not stop.is_set():
+        p.stdin.write(line(op("cudaMemset", 5)) * 1000)
+        time.sleep(0.001)
+feeder = threading.Thread(target=feed)
+feeder.start()
+deadline = time.monotonic() + 60
+while b"MiB read" not in seen and time.monotonic() < deadline and select.select([mine], [], [], 60)[0]:
+    seen += os.read(mine, 4096)
+stop.set()
+feeder.join()
+p.stdin.write(whole[whole.index(b'{"kind":"span_end"'):])
+p.stdin.close()
+found = json.loads(p.stdout.read())
+assert p.wait() == 0 and not found["partial"], found["losses"]
+try:
+    while True:
+        seen += os.read(mine, 4096)
+except OSError:
+    pass
+assert b"MiB read" in seen and seen.endswith(b"\r\x1b[K") and b"\n" not in seen, seen
+PY
 exit 0
