@@ -13,6 +13,7 @@ static struct {
 	struct cupti_buffer all[CUPTI_BUFFERS_MAX];
 	unsigned made;
 	unsigned waiting;               /* queued or being read */
+	uint64_t reads;                 /* buffers that waited and no longer do */
 	struct cupti_buffer *free_first, *free_last;
 	struct cupti_buffer *queue_first, *queue_last;
 	bool refuse, closed;
@@ -75,8 +76,10 @@ static struct cupti_buffer *sacrifice(void)
 {
 	struct cupti_buffer *buffer = pool.refuse ? NULL : pop(&pool.queue_first);
 
-	if (buffer)
+	if (buffer) {
 		pool.waiting--;
+		pool.reads++;
+	}
 	return buffer;
 }
 
@@ -150,20 +153,24 @@ void cupti_buffers_done(struct cupti_buffer *buffer)
 	pthread_mutex_lock(&pool.lock);
 	buffer->state = BUFFER_FREE;
 	append(&pool.free_first, &pool.free_last, buffer);
-	if (!--pool.waiting)
-		pthread_cond_broadcast(&pool.read);
+	pool.waiting--;
+	pool.reads++;
+	pthread_cond_broadcast(&pool.read);
 	pthread_mutex_unlock(&pool.lock);
 }
 
 bool cupti_buffers_wait_read(const struct timespec *deadline)
 {
+	uint64_t enough;
 	bool read;
 
 	pthread_mutex_lock(&pool.lock);
-	while (pool.waiting &&
+	/* Not those that come meanwhile: of a program that goes on there is no end. */
+	enough = pool.reads + pool.waiting;
+	while (pool.reads < enough &&
 	       pthread_cond_timedwait(&pool.read, &pool.lock, deadline) != ETIMEDOUT)
 		;
-	read = !pool.waiting;
+	read = pool.reads >= enough;
 	pthread_mutex_unlock(&pool.lock);
 	return read;
 }

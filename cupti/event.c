@@ -249,6 +249,7 @@ static void after(void *token, struct ts_rec_op *op)
 	pthread_mutex_lock(&event_lock);
 	if (recorded && work->generation == work->context->generation) {
 		work->next = NULL;
+		work->epoch = event_epoch;
 		*work->context->last = work;
 		work->context->last = &work->next;
 		if (!event_pending++)
@@ -293,6 +294,7 @@ void event_flush(unsigned timeout_ms, bool forced)
 void event_stop(void)
 {
 	paused_now = true;
+	event_reader_stop();
 }
 
 void event_pause(bool paused)
@@ -309,7 +311,7 @@ bool event_child(void)
 	for (unsigned i = 0; i < EVENT_CONTEXTS; i++)
 		event_contexts[i] =
 		    (struct event_context){ .generation = event_contexts[i].generation + 1 };
-	event_pending = 0;
+	event_pending = event_old = 0;
 	contexts_seen = 0;
 	return was_unused;
 }

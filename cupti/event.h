@@ -20,6 +20,7 @@ struct event_work {
 	CUevent begin, end;
 	CUstream stream;
 	uint64_t submitted, launched;   /* raw clock: before `begin` was recorded; the call began */
+	uint32_t epoch;                 /* event_epoch at its submission */
 	struct ts_rec_interval interval;
 };
 
@@ -55,7 +56,11 @@ extern pthread_mutex_t event_lock;
 extern pthread_mutex_t event_driver_lock;
 
 extern struct event_context event_contexts[EVENT_CONTEXTS];
-extern _Atomic unsigned event_pending;
+extern _Atomic unsigned event_pending;  /* works submitted and not read */
+/* Counts flushes; each waits for the works of earlier epochs, of which event_old are pending.
+ * Under event_lock. */
+extern uint32_t event_epoch;
+extern unsigned event_old;
 
 /* event_clock.c: both with the context current, by our thread or, the first time, inside a hook. */
 
@@ -71,11 +76,13 @@ uint64_t event_now_ns(void);
 /* event_read.c: the thread that reads what has passed. */
 int event_reader_start(void);
 void event_reader_wake(void);
-/* Read until nothing is pending or the time is over; `forced`: then give the rest out as
- * unfinished. */
+/* Read until all that was pending at the call is read or the time is over; `forced`: then give the
+ * rest out as unfinished. */
 void event_reader_flush(unsigned timeout_ms, bool forced);
 /* Contexts of `device` (-1: all) are about to end: have them read and forgotten, and wait for it, a
  * second at most.  Not on our thread. */
 void event_reader_ends(int device);
+/* Nothing is given out any longer; what is pending is counted. */
+void event_reader_stop(void);
 
 #endif

@@ -4,6 +4,7 @@
  * writer: it must never wait for room in a ring.  The thread is in the relaxed capture mode:
  * elsewhere a question about an event would break a capture that the program has under way. */
 #include <errno.h>
+#include <stdatomic.h>
 
 #include "core/env.h"
 #include "core/record/alone.h"
@@ -20,9 +21,12 @@ pthread_mutex_t event_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t event_driver_lock = PTHREAD_MUTEX_INITIALIZER;
 struct event_context event_contexts[EVENT_CONTEXTS];
 _Atomic unsigned event_pending;
+uint32_t event_epoch;
+unsigned event_old;
 
 static pthread_cond_t wake_cond, idle_cond;
 static bool give_up;                    /* under event_lock */
+static _Atomic bool stopped;
 static unsigned ending;                 /* contexts to be forgotten; under event_lock */
 
 /* On an idle stream the first event passes before the call that it precedes has begun: the work
@@ -42,6 +46,8 @@ static void give_out(struct event_work *work, bool passed)
 	struct ts_rec_interval *i = &work->interval;
 	uint32_t start_error = 0, end_error = 0;
 
+	if (stopped)
+		return;         /* counted already */
 	if (passed && event_place(work->context, work->begin, &i->start_ns, &start_error) &&
 	    event_place(work->context, work->end, &i->end_ns, &end_error)) {
 		i->clock_error_ns = start_error > end_error ? start_error : end_error;
@@ -66,6 +72,16 @@ static struct event_work *take_all(struct event_context *context)
 	return work;
 }
 
+/* `count` works of the list from `work` are no longer pending.  Under event_lock. */
+static void no_longer_pending(const struct event_work *work, unsigned count)
+{
+	event_pending -= count;
+	for (; count; count--, work = work->next)
+		event_old -= work->epoch != event_epoch;
+	if (!event_old)
+		pthread_cond_broadcast(&idle_cond);
+}
+
 /* Put back what has not passed, before what was submitted meanwhile; keep what is read for later
  * use. */
 static void settle(struct event_context *context, struct event_work *waiting,
@@ -79,13 +95,11 @@ static void settle(struct event_context *context, struct event_work *waiting,
 			context->last = waiting_last;
 		context->first = waiting;
 	}
+	no_longer_pending(read, count);
 	if (read) {
 		*read_last = context->unused;
 		context->unused = read;
 	}
-	event_pending -= count;
-	if (!event_pending)
-		pthread_cond_broadcast(&idle_cond);
 	pthread_mutex_unlock(&event_lock);
 }
 
@@ -121,18 +135,18 @@ static void read_context(struct event_context *context, bool last)
 /* The context went without our being told, or cannot be asked: its work has no times. */
 static void forget(struct event_context *context)
 {
-	struct event_work *work = take_all(context);
+	struct event_work *first = take_all(context);
 	unsigned count = 0;
 
-	for (; work; work = work->next, count++)
+	for (struct event_work *work = first; work; work = work->next, count++)
 		give_out(work, false);
 	pthread_mutex_lock(&event_lock);
+	no_longer_pending(first, count);
 	context->handle = NULL;
 	ending -= context->ending;
 	context->ending = false;
 	context->generation++;
 	context->unused = NULL;
-	event_pending -= count;
 	pthread_cond_broadcast(&idle_cond);
 	pthread_mutex_unlock(&event_lock);
 }
@@ -198,6 +212,7 @@ int event_reader_start(void)
 {
 	device_cond_init(&wake_cond);
 	device_cond_init(&idle_cond);
+	stopped = false;
 	return device_thread_start(TS_THREAD_EVENT, reader);
 }
 
@@ -206,27 +221,43 @@ void event_reader_wake(void)
 	pthread_cond_signal(&wake_cond);
 }
 
+/* Wait for what is older than the last flush. */
 static bool wait_idle(unsigned ms)
 {
 	struct timespec deadline = device_deadline(ms);
 
-	while (event_pending &&
+	while (event_old &&
 	       pthread_cond_timedwait(&idle_cond, &event_lock, &deadline) != ETIMEDOUT)
 		;
-	return !event_pending;
+	return !event_old;
 }
 
 void event_reader_flush(unsigned timeout_ms, bool forced)
 {
 	pthread_mutex_lock(&event_lock);
+	event_epoch++;
+	event_old = event_pending;
 	if (!wait_idle(timeout_ms) && forced) {
 		give_up = true;
-		/* Our thread may hang in the driver: then only the number of them is told. */
-		if (!wait_idle(LAST_MS))
-			ts_lost(TS_LOST_device_unfinished, event_pending);
+		wait_idle(LAST_MS);
 		give_up = false;
 	}
 	pthread_mutex_unlock(&event_lock);
+}
+
+void event_reader_stop(void)
+{
+	const struct timespec deadline = device_deadline(LAST_MS);
+	/* What is being read is neither pending nor given out.  Our thread may hang in the driver:
+	 * then some of it is told twice. */
+	bool locked = !pthread_mutex_clocklock(&event_driver_lock, CLOCK_MONOTONIC, &deadline);
+
+	pthread_mutex_lock(&event_lock);
+	if (!atomic_exchange(&stopped, true) && event_pending)
+		ts_lost(TS_LOST_device_unfinished, event_pending);
+	pthread_mutex_unlock(&event_lock);
+	if (locked)
+		pthread_mutex_unlock(&event_driver_lock);
 }
 
 void event_reader_ends(int device)

@@ -40,6 +40,7 @@ static uint64_t written_ns;             /* when lines were last written */
 static uint64_t count_written;
 static uint64_t not_busy[TS_MAX_RINGS]; /* raw time of the last pass that saw the ring not busy */
 static uint64_t read_to[TS_MAX_RINGS];  /* position up to which the ring was read */
+static uint64_t pass_end[TS_MAX_RINGS]; /* heads when the pass began: it goes no further */
 static uint32_t thread_of[TS_MAX_RINGS];        /* whose record was read last */
 
 static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
@@ -96,10 +97,18 @@ static void write_now(void)
 	give_back();
 }
 
-static void drain(struct ts_ring *ring, uint32_t index)
+static bool is_awaited(void)
+{
+	return atomic_load_explicit(&finish_asked, memory_order_relaxed) ||
+	       atomic_load_explicit(&flush_asked, memory_order_relaxed) !=
+		   atomic_load_explicit(&flush_done, memory_order_relaxed);
+}
+
+/* False: broken off, since somebody waits for a pass that begins now. */
+static bool drain(struct ts_ring *ring, uint32_t index, bool can_break)
 {
 	struct ts_source from = { .ring = index, .thread = thread_of[index], .at = read_to[index] };
-	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+	uint64_t head = pass_end[index];
 	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
 	while (from.at != head) {
@@ -117,8 +126,11 @@ static void drain(struct ts_ring *ring, uint32_t index)
 		if (ts_lines.whole >= WRITE_AT || from.at - tail > ring->mask / 4) {
 			write_now();
 			tail = from.at;
+			if (can_break && is_awaited())
+				return false;
 		}
 	}
+	return true;
 }
 
 /* Raw ticks of the store delay, from the pieces of the clock. */
@@ -140,14 +152,11 @@ static void write_lines(bool force)
 		write_now();
 }
 
-/* One look at every ring.  `last`: nobody records any more. */
-static bool pass(bool last)
+/* What lies before a pass, for every ring: the program goes on filling them, and whoever waits for
+ * the pass must not wait for that.  Returns the time before which nothing is missing. */
+static uint64_t begin_pass(uint32_t rings)
 {
 	uint64_t now = ts_clock_now(), watermark = now - delay_ticks(now);
-	uint32_t rings = atomic_load_explicit(&ts_file->rings, memory_order_acquire);
-	static unsigned passes;
-	uint64_t before = ts_lines.count;
-	bool reaping = ++passes % 128 == 0;
 
 	for (uint32_t i = 0; i < rings; i++) {
 		struct ts_ring *ring = ts_file_ring_at(i);
@@ -158,12 +167,30 @@ static bool pass(bool last)
 			not_busy[i] = watermark;
 		else if (not_busy[i] < watermark)
 			watermark = not_busy[i];
-		drain(ring, i);
-		if (reaping)
-			ts_file_ring_reap(ring);
+		pass_end[i] = atomic_load_explicit(&ring->head, memory_order_acquire);
 	}
-	ts_memory_settle(last ? UINT64_MAX : watermark);
-	ts_interval_settle(last);
+	return watermark;
+}
+
+enum pass { REGULAR, AWAITED, LAST /* nobody records any more */ };
+
+/* One look at every ring. */
+static bool pass(enum pass kind)
+{
+	uint32_t rings = atomic_load_explicit(&ts_file->rings, memory_order_acquire);
+	uint64_t watermark = begin_pass(rings);
+	static unsigned passes;
+	uint64_t before = ts_lines.count;
+	bool reaping = ++passes % 128 == 0;
+
+	for (uint32_t i = 0; i < rings; i++) {
+		if (!drain(ts_file_ring_at(i), i, kind == REGULAR))
+			return true;
+		if (reaping)
+			ts_file_ring_reap(ts_file_ring_at(i));
+	}
+	ts_memory_settle(kind == LAST ? UINT64_MAX : watermark);
+	ts_interval_settle(kind == LAST);
 	return ts_lines.count != before;
 }
 
@@ -176,7 +203,7 @@ static void serve_flush(void)
 	/* Memory events wait for a moment that all threads have passed; a little later it is there.
 	 */
 	nanosleep(&(struct timespec){ .tv_nsec = 2 * STORE_DELAY_NS }, NULL);
-	pass(false);
+	pass(AWAITED);
 	write_lines(true);
 	ts_output_flush(atomic_exchange(&flush_to_disk, 0));
 	atomic_store(&flush_done, asked);
@@ -206,8 +233,8 @@ static void end(void)
 			break;
 		nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);
 	}
-	pass(true);
-	pass(true);
+	pass(LAST);
+	pass(LAST);
 	ts_print_end(finish_reason);
 	write_now();
 	if (ts_output_error())
@@ -236,7 +263,7 @@ static bool can_begin(uint64_t start_ns)
 {
 	uint64_t passed = now_ns() - start_ns;
 
-	if (atomic_load(&finish_asked) || atomic_load(&flush_asked) != atomic_load(&flush_done))
+	if (is_awaited())
 		return true;
 	for (uint32_t i = 0; i < atomic_load_explicit(&ts_file->rings, memory_order_acquire); i++)
 		if (is_half_full(ts_file_ring_at(i)))
@@ -269,7 +296,7 @@ static void *run(void *arg)
 		ts_clock_maintain();
 		if (atomic_load(&finish_asked))
 			break;
-		was_busy = pass(false);
+		was_busy = pass(REGULAR);
 		if (ts_device && now_ns() - flushed_ns > ts_env.flush_ms * 1000000) {
 			ts_device->flush(0, false);
 			flushed_ns = now_ns();

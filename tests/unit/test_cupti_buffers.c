@@ -209,6 +209,32 @@ CASE(waiting_has_an_end)
 	CHECK(!cupti_buffers_wait_read(&deadline));
 }
 
+static void *wait_long(void *arg)
+{
+	struct timespec deadline;
+
+	(void)arg;
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
+	deadline.tv_sec += 3600;
+	CHECK(cupti_buffers_wait_read(&deadline));
+	return NULL;
+}
+
+/* There is always another that waits: of a program that goes on there is no end. */
+CASE(waiting_for_what_was_there)
+{
+	pthread_t waiter;
+
+	CHECK(!cupti_buffers_init(true));
+	CHECK(cupti_buffers_return(cupti_buffers_lend(), 8));
+	CHECK(!pthread_create(&waiter, NULL, wait_long, NULL));
+	while (pthread_tryjoin_np(waiter, NULL)) {
+		CHECK(cupti_buffers_return(cupti_buffers_lend(), 8));
+		cupti_buffers_done(cupti_buffers_take());
+	}
+	CHECK(cupti_buffers_waiting() == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +246,7 @@ int main(void)
 		cmocka_unit_test(test_after_the_end),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_waiting_has_an_end),
+		cmocka_unit_test(test_waiting_for_what_was_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

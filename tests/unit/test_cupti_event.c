@@ -8,6 +8,7 @@
 #include <cuda.h>
 #include <dlfcn.h>
 #include <jansson.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 #include "core/record/device.h"
 #include "core/record/record.h"
+#include "cupti/event.h"
 
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
@@ -319,6 +321,62 @@ static void test_failed_and_paused(void **state)
 	assert_int_equal(lost, 0);
 }
 
+static _Atomic int gate;        /* streams may go on up to this number */
+
+static void CUDA_CB wait_at_gate(void *number)
+{
+	while (gate < (int)(intptr_t)number)
+		usleep(1000);
+}
+
+static void *flush_long(void *result)
+{
+	*(int *)result = ts_record_flush(3600000, false);
+	return NULL;
+}
+
+/* Work that comes during a flush is not waited for: of a program that goes on there is no end. */
+static void flush_has_an_end(void)
+{
+	CUcontext context = new_context(0);
+	CUdeviceptr memory = 0;
+	CUstream streams[2];
+	pthread_t flusher;
+	uint32_t epoch;
+	int result = -1;
+
+	CHECK(context);
+	GOOD(((CUresult(*)(CUdeviceptr *, size_t))real_driver("cuMemAlloc_v2"))(&memory, BYTES));
+	open_session();
+	for (int i = 0; i < 2; i++) {
+		GOOD(D(cuStreamCreate)(&streams[i], CU_STREAM_NON_BLOCKING));
+		GOOD(D(cuLaunchHostFunc)(streams[i], wait_at_gate, (void *)(intptr_t)(i + 1)));
+	}
+	traced_set(memory, streams[0]);
+	CHECK(!pthread_create(&flusher, NULL, flush_long, &result));
+	do {
+		usleep(1000);
+		pthread_mutex_lock(&event_lock);
+		epoch = event_epoch;
+		pthread_mutex_unlock(&event_lock);
+	} while (!epoch);
+	traced_set(memory, streams[1]);
+	gate = 1;
+	CHECK(!pthread_join(flusher, NULL) && !result);
+	gate = 2;
+	GOOD(D(cuCtxSynchronize)());
+}
+
+static void test_flush_has_an_end(void **state)
+{
+	int lost;
+
+	(void)state;
+	in_child(flush_has_an_end);
+	assert_int_equal(intervals(ignore, &lost), 2);
+	assert_int_equal(lost, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +385,7 @@ int main(void)
 		cmocka_unit_test(test_context_gone),
 		cmocka_unit_test(test_capture_goes_on),
 		cmocka_unit_test(test_failed_and_paused),
+		cmocka_unit_test(test_flush_has_an_end),
 	};
 
 	if (!have_driver()) {
