@@ -36,7 +36,7 @@ check-man: all ## the man pages name every variable and verb
 	$(Q)scripts/check-man $B
 
 check-gpu: all apps ## the end-to-end programs against the real driver, runtime and CUPTI
-	$(Q)scripts/check-gpu $B
+	$(Q)CUDA_LIB=$(CUDA_LIB) scripts/check-gpu $B
 
 .PHONY: apps check-unit check-e2e check-tree check-exports check-coverage check-man
 
