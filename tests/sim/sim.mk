@@ -60,3 +60,4 @@ $B/unit/fake/libcuda.so.1: $B/obj/tests/unit/fake_libcuda.o
 
 # Unit tests of the simulated driver open it beside themselves.
 $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_simdrv_*.c)): | $B/sim/libcuda.so.1
+$B/obj/tests/unit/test_simdrv_names.o: CUDAFLAGS += -DCUDA_H='"$(CUDA_INC)/cuda.h"'

@@ -58,7 +58,7 @@ static CUcontext drv_context(void)
 	return ctx;
 }
 
-static CUfunction drv_kernel(const char *name)
+static inline CUfunction drv_kernel(const char *name)
 {
 	static const char image[64];
 	CUmodule module;

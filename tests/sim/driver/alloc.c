@@ -1,5 +1,5 @@
 /* cuMemAlloc, pinned, registered and managed memory. */
-#include "sim.h"
+#include "graph.h"
 #include <limits.h>
 
 static CUresult device_alloc(CUdeviceptr *dptr, size_t size, enum sim_memory kind, unsigned flags)

@@ -1,5 +1,5 @@
 /* Arrays and mipmapped arrays: rows of host memory, in the order the API addresses them. */
-#include "sim.h"
+#include "graph.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,4 +204,43 @@ CUresult sim_cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
 	free(m->levels);
 	sim_object_drop(m);
 	return CUDA_SUCCESS;
+}
+
+CUresult
+sim_cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
+					  CUmipmappedArray mipmap, CUdevice device)
+{
+	const struct mipmap *m = sim_object_get(mipmap, OBJ_MIPMAP);
+	if (!m || !memoryRequirements)
+		return m ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+	if (sim_device_check(device))
+		return CUDA_ERROR_INVALID_DEVICE;
+	*memoryRequirements = (CUDA_ARRAY_MEMORY_REQUIREMENTS){.alignment = 512};
+	for (unsigned i = 0; i < m->nlevels; i++)
+		memoryRequirements->size += (m->levels[i]->size + 511) / 512 * 512;
+	return CUDA_SUCCESS;
+}
+
+/* No format of several planes and no sparse array is made here, so none has these properties. */
+CUresult sim_cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
+{
+	(void)pPlaneArray, (void)planeIdx;
+	return sim_object_get(hArray, OBJ_ARRAY) ? CUDA_ERROR_INVALID_VALUE
+						 : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult sim_cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
+					CUarray array)
+{
+	(void)sparseProperties;
+	return sim_object_get(array, OBJ_ARRAY) ? CUDA_ERROR_INVALID_VALUE
+						: CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult sim_cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
+						 CUmipmappedArray mipmap)
+{
+	(void)sparseProperties;
+	return sim_object_get(mipmap, OBJ_MIPMAP) ? CUDA_ERROR_INVALID_VALUE
+						  : CUDA_ERROR_INVALID_HANDLE;
 }

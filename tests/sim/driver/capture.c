@@ -1,6 +1,6 @@
 /* Stream capture: operations of a capturing stream become nodes; events carry a capture to others.
  */
-#include "sim.h"
+#include "graph.h"
 #include <stdlib.h>
 #include <string.h>
 

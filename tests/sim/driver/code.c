@@ -17,14 +17,6 @@ struct function *sim_function_get(const void *handle)
 	return f ? f : sim_object_get(handle, OBJ_KERNEL);
 }
 
-static struct module *new_module(enum sim_type type, const void *image, struct context *owner)
-{
-	struct module *m = sim_object_new(type, sizeof *m, owner);
-	if (m)
-		sim_symbols_read(&m->symbols, image);
-	return m;
-}
-
 static struct function *find_function(struct module *m, const char *name, CUresult *error)
 {
 	const char *interned = sim_intern(name);
@@ -46,6 +38,8 @@ static struct function *find_function(struct module *m, const char *name, CUresu
 	f->name = interned;
 	f->module = m;
 	sim_function_defaults(f);
+	f->previous = m->newest;
+	m->newest = f;
 	m->nfunctions++;
 	return f;
 }
@@ -81,6 +75,23 @@ void sim_module_destroy(struct module *m)
 		sim_module_destroy(m->as_module);
 	}
 	sim_object_drop(m);
+}
+
+/* Kernels that the container names exist from the start; with others come those that are asked for.
+ */
+static struct module *new_module(enum sim_type type, const void *image, struct context *owner)
+{
+	CUresult error = CUDA_SUCCESS;
+	struct module *m = sim_object_new(type, sizeof *m, owner);
+	if (!m)
+		return NULL;
+	sim_symbols_read(&m->symbols, image);
+	for (size_t i = 0; i < m->symbols.nkernels && !error; i++)
+		find_function(m, m->symbols.kernels[i], &error);
+	if (!error)
+		return m;
+	sim_module_destroy(m);
+	return NULL;
 }
 
 /* A __device__ variable; its memory is the device's and zeroed. */
@@ -140,9 +151,8 @@ CUresult sim_cuModuleLoadData(CUmodule *module, const void *image)
 CUresult sim_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
 				CUjit_option *options, void **optionValues)
 {
-	if (numOptions && (!options || !optionValues))
-		return CUDA_ERROR_INVALID_VALUE;
-	return sim_cuModuleLoadData(module, image);
+	CUresult error = sim_jit_options(numOptions, options, optionValues);
+	return error ? error : sim_cuModuleLoadData(module, image);
 }
 
 CUresult sim_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
@@ -150,15 +160,16 @@ CUresult sim_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 	return sim_cuModuleLoadData(module, fatCubin);
 }
 
-static CUresult read_file(const char *path, void **data)
+CUresult sim_read_file(const char *path, void **data, size_t *size)
 {
 	FILE *file = fopen(path, "re");
 	if (!file)
 		return CUDA_ERROR_FILE_NOT_FOUND;
-	long size = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
-	*data = size > 0 ? calloc(1, (size_t)size + 1) : NULL;
+	long n = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
+	*size = n > 0 ? (size_t)n : 0;
+	*data = *size ? calloc(1, *size + 1) : NULL;
 	rewind(file);
-	bool ok = *data && fread(*data, 1, (size_t)size, file) == (size_t)size;
+	bool ok = *data && fread(*data, 1, *size, file) == *size;
 	fclose(file);
 	if (!ok)
 		free(*data);
@@ -168,9 +179,10 @@ static CUresult read_file(const char *path, void **data)
 CUresult sim_cuModuleLoad(CUmodule *module, const char *fname)
 {
 	void *data;
+	size_t size;
 	if (!module || !fname)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = read_file(fname, &data);
+	CUresult error = sim_read_file(fname, &data, &size);
 	if (error)
 		return error;
 	error = sim_cuModuleLoadData(module, data);
@@ -222,7 +234,7 @@ CUresult sim_cuModuleGetFunctionCount(unsigned int *count, CUmodule hmod)
 	struct module *m = sim_object_get(hmod, OBJ_MODULE);
 	if (!m || !count)
 		return m ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-	*count = m->nfunctions;
+	*count = (m->library ? m->library : m)->nfunctions;
 	return CUDA_SUCCESS;
 }
 
@@ -234,6 +246,9 @@ CUresult sim_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_optio
 	if (!library || !code || (numJitOptions && (!jitOptions || !jitOptionsValues)) ||
 	    (numLibraryOptions && (!libraryOptions || !libraryOptionValues)))
 		return CUDA_ERROR_INVALID_VALUE;
+	CUresult error = sim_jit_options(numJitOptions, jitOptions, jitOptionsValues);
+	if (error)
+		return error;
 	struct module *m = new_module(OBJ_LIBRARY, code, NULL);
 	SIM_ALLOC_CHECK(m);
 	*library = (CUlibrary)m;
@@ -246,9 +261,10 @@ CUresult sim_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
 				   void **libraryOptionValues, unsigned int numLibraryOptions)
 {
 	void *data;
+	size_t size;
 	if (!library || !fileName)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult error = read_file(fileName, &data);
+	CUresult error = sim_read_file(fileName, &data, &size);
 	if (error)
 		return error;
 	error = sim_cuLibraryLoadData(library, data, jitOptions, jitOptionsValues, numJitOptions,
@@ -323,4 +339,38 @@ CUresult sim_cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
 	*count = m->nfunctions;
 	return CUDA_SUCCESS;
 }
+
+CUresult sim_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
+{
+	struct module *m = sim_object_get(lib, OBJ_LIBRARY);
+	if (!m || !kernels || !numKernels)
+		return m ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+	for (struct function *f = m->newest; f && numKernels; f = f->previous, numKernels--)
+		*kernels++ = (CUkernel)f;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions,
+					CUmodule mod)
+{
+	struct module *m = sim_object_get(mod, OBJ_MODULE);
+	if (!m || !functions || !numFunctions)
+		return m ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+	CUresult error = CUDA_SUCCESS;
+	struct function *f = (m->library ? m->library : m)->newest;
+	for (; f && numFunctions && !error; f = f->previous, numFunctions--, functions++)
+		if (m->library)
+			error = sim_cuKernelGetFunction(functions, (CUkernel)f);
+		else
+			*functions = (CUfunction)f;
+	return error;
+}
 #endif
+
+/* Unified function pointers are an attribute that the simulated device does not have. */
+CUresult sim_cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char *symbol)
+{
+	if (!sim_object_get(library, OBJ_LIBRARY))
+		return CUDA_ERROR_INVALID_HANDLE;
+	return fptr && symbol ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
+}

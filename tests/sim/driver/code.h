@@ -13,6 +13,8 @@ struct named {
  * unreadable (compressed, PTX only), every name is given the default size. */
 struct symbols {
 	void *tree;
+	const char **kernels; /* interned names of the entry points, some perhaps twice */
+	size_t nkernels;
 	bool readable;
 };
 void sim_symbols_read(struct symbols *symbols, const void *image);
@@ -22,6 +24,7 @@ void sim_symbols_free(struct symbols *symbols);
 struct module {
 	struct object obj;
 	void *functions, *globals; /* trees of struct named */
+	struct function *newest;
 	unsigned nfunctions;
 	struct symbols symbols;
 	struct module *as_module; /* of a library */
@@ -29,5 +32,8 @@ struct module {
 };
 void sim_module_destroy(struct module *module);
 void sim_function_defaults(struct function *function);
+CUresult sim_jit_options(unsigned n, const CUjit_option *options, void **values);
+/* A whole file, with a zero byte behind it. */
+CUresult sim_read_file(const char *path, void **data, size_t *size);
 
 #endif

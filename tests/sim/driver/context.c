@@ -124,6 +124,21 @@ static void kill_context(struct context *ctx)
 	unref(ctx);
 }
 
+struct context *sim_context_new(int device, unsigned flags)
+{
+	return create(device, flags, false);
+}
+
+void sim_context_destroy(struct context *ctx)
+{
+	report(ctx);
+	kill_context(ctx);
+	if (sim_context_get((CUcontext)ctx)) {
+		sim_object_forget(ctx);
+		unref(ctx);
+	}
+}
+
 CUresult sim_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
 	if (!pctx || (flags & ~(unsigned)CU_CTX_FLAGS_MASK))
@@ -167,16 +182,13 @@ CUresult sim_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
 CUresult sim_cuCtxDestroy_v2(CUcontext hCtx)
 {
 	struct context *ctx = sim_context_get(hCtx);
-	if (!ctx || ctx->primary)
+	if (!ctx || ctx->primary || ctx->green)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	report(ctx);
+	ctx->refs++;
 	if (sim_current() == ctx)
 		pop();
-	kill_context(ctx);
-	if (sim_context_get(hCtx)) {
-		sim_object_forget(ctx);
-		unref(ctx);
-	}
+	sim_context_destroy(ctx);
+	unref(ctx);
 	return CUDA_SUCCESS;
 }
 
@@ -185,9 +197,27 @@ CUresult sim_cuCtxDestroy(CUcontext ctx)
 	return sim_cuCtxDestroy_v2(ctx);
 }
 
-CUresult sim_cuCtxDetach(CUcontext ctx)
+/* Of before CUDA 4: the current context is used once more, and once less. */
+CUresult sim_cuCtxAttach(CUcontext *pctx, unsigned int flags)
 {
-	return sim_cuCtxDestroy_v2(ctx);
+	struct context *ctx;
+	CUresult error = sim_current_check(&ctx);
+	if (error)
+		return error;
+	if (!pctx || flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	ctx->attached++;
+	*pctx = (CUcontext)ctx;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuCtxDetach(CUcontext hCtx)
+{
+	struct context *ctx = sim_context_get(hCtx);
+	if (!ctx || !ctx->attached)
+		return sim_cuCtxDestroy_v2(hCtx);
+	ctx->attached--;
+	return CUDA_SUCCESS;
 }
 
 CUresult sim_cuCtxPushCurrent_v2(CUcontext hCtx)

@@ -1,5 +1,5 @@
 /* Copies and sets as operations on a timeline: checked when called, done in stream order. */
-#include "sim.h"
+#include "graph.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Every form of copy. */
-#include "sim.h"
+#include "graph.h"
 #include <stdlib.h>
 
 enum { KNOWN_SRC = 1, KNOWN_DST = 2 };

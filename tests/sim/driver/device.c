@@ -197,6 +197,7 @@ static const int attributes[CU_DEVICE_ATTRIBUTE_MAX] = {
     ATTR(CAN_FLUSH_REMOTE_WRITES, 1),
     ATTR(HOST_REGISTER_SUPPORTED, 1),
     ATTR(VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1),
+    ATTR(HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 1),
     ATTR(MAX_BLOCKS_PER_MULTIPROCESSOR, 32),
     ATTR(RESERVED_SHARED_MEMORY_PER_BLOCK, 1024),
     ATTR(READ_ONLY_HOST_REGISTER_SUPPORTED, 1),
@@ -295,3 +296,39 @@ CUresult sim_cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CU
 	*pi = 0;
 	return CUDA_SUCCESS;
 }
+
+#if CUDA_VERSION >= 13000
+/* Every operation at every width: a device of the newest kind on a coherent link. */
+static CUresult atomics(unsigned int *capabilities, const CUatomicOperation *operations,
+			unsigned int count)
+{
+	if (!capabilities || !operations || !count)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (unsigned i = 0; i < count; i++)
+		if ((unsigned)operations[i] > CU_ATOMIC_OPERATION_FLOAT_MAX)
+			return CUDA_ERROR_INVALID_VALUE;
+	for (unsigned i = 0; i < count; i++)
+		capabilities[i] = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED |
+				  CU_ATOMIC_CAPABILITY_REDUCTION | CU_ATOMIC_CAPABILITY_SCALAR_32 |
+				  CU_ATOMIC_CAPABILITY_SCALAR_64;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities,
+					       const CUatomicOperation *operations,
+					       unsigned int count, CUdevice dev)
+{
+	return sim_device_check(dev) ? CUDA_ERROR_INVALID_DEVICE
+				     : atomics(capabilities, operations, count);
+}
+
+CUresult sim_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities,
+					      const CUatomicOperation *operations,
+					      unsigned int count, CUdevice srcDevice,
+					      CUdevice dstDevice)
+{
+	if (sim_device_check(srcDevice) || sim_device_check(dstDevice) || srcDevice == dstDevice)
+		return CUDA_ERROR_INVALID_DEVICE;
+	return atomics(capabilities, operations, count);
+}
+#endif

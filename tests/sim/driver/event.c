@@ -1,5 +1,5 @@
 /* Events: marks on timelines that the host can see. */
-#include "sim.h"
+#include "graph.h"
 #include <stdlib.h>
 
 static uint32_t next_id = 1;

@@ -94,6 +94,12 @@ CUresult sim_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *para
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+CUresult sim_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset,
+				  size_t *paramSize)
+{
+	return sim_cuFuncGetParamInfo((CUfunction)kernel, paramIndex, paramOffset, paramSize);
+}
+
 CUresult sim_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 {
 	FUNCTION(f, function);

@@ -1,6 +1,5 @@
 /* Executable graphs: a private copy of the graph, launched node by node on a stream. */
 #include "graph.h"
-#include "sim.h"
 #include <stdlib.h>
 
 struct exec *sim_exec_get(CUgraphExec handle)

@@ -1,6 +1,6 @@
 /* Memory nodes: the address is the node's for its life, the bytes are taken and given back by
  * launches. */
-#include "sim.h"
+#include "graph.h"
 #include <stdlib.h>
 
 struct graph_memory {

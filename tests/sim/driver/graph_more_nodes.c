@@ -1,6 +1,5 @@
 /* Empty, child and memory nodes; the general form that adds any kind. */
 #include "graph.h"
-#include "sim.h"
 
 CUresult sim_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 				 const CUgraphNode *dependencies, size_t numDependencies)

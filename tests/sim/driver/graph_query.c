@@ -1,6 +1,5 @@
 /* Reading and changing the shape of a graph; what is known of a capture. */
 #include "graph.h"
-#include "sim.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* User objects: what a graph keeps alive for its owner. */
-#include "sim.h"
+#include "graph.h"
 #include <stdlib.h>
 
 struct user {

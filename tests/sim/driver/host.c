@@ -1,5 +1,5 @@
 /* Host functions and callbacks: run by the stream's worker thread, in stream order. */
-#include "sim.h"
+#include "graph.h"
 
 static CUresult enqueue(CUstream handle, CUhostFn fn, CUstreamCallback callback, void *data)
 {

@@ -2,7 +2,7 @@
  * unless a test registered a host body for its name: that runs on the launching thread at
  * submission, with the caller's parameters (their sizes are unknown, so they cannot be kept). Graph
  * launches therefore never run bodies. */
-#include "sim.h"
+#include "graph.h"
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>

@@ -37,6 +37,7 @@ struct alloc *sim_memory_name(uintptr_t address, size_t size, enum sim_memory ki
 	alloc->size = size;
 	alloc->kind = kind;
 	alloc->device = device;
+	alloc->advice.preferred = alloc->advice.prefetched = CU_DEVICE_INVALID;
 	alloc->id = next_id++;
 	struct alloc **found = tsearch(alloc, &tree, by_range);
 	if (!found || *found != alloc) {

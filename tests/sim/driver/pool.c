@@ -1,5 +1,5 @@
 /* Stream-ordered memory: pools and what is taken from them. */
-#include "sim.h"
+#include "graph.h"
 #include <stdlib.h>
 
 static void report_pool(struct pool *pool, int op)

@@ -218,3 +218,37 @@ CUresult sim_cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
 	(void)handle;
 	return phEvent ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
+
+/* Pools of the simulated device have no shareable kind, as
+ * CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES says. */
+CUresult sim_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
+					      CUmemAllocationHandleType handleType,
+					      unsigned long long flags)
+{
+	return handle_out && handleType && !flags && sim_object_get(pool, OBJ_POOL)
+		   ? CUDA_ERROR_NOT_SUPPORTED
+		   : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult sim_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
+						CUmemAllocationHandleType handleType,
+						unsigned long long flags)
+{
+	(void)handle; /* a descriptor: 0 is one */
+	return pool_out && handleType && !flags ? CUDA_ERROR_NOT_SUPPORTED
+						: CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult sim_cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr)
+{
+	const struct alloc *alloc = sim_memory_find(ptr);
+	return shareData_out && alloc && alloc->pool ? CUDA_ERROR_NOT_SUPPORTED
+						     : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult sim_cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool,
+				    CUmemPoolPtrExportData *shareData)
+{
+	return ptr_out && shareData && sim_object_get(pool, OBJ_POOL) ? CUDA_ERROR_NOT_SUPPORTED
+								      : CUDA_ERROR_INVALID_VALUE;
+}

@@ -1,5 +1,5 @@
 /* Every form of set. */
-#include "sim.h"
+#include "graph.h"
 
 static CUresult set(CUdeviceptr dst, size_t pitch, unsigned value, unsigned element, size_t width,
 		    size_t height, CUstream handle, bool async)

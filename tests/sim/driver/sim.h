@@ -118,6 +118,7 @@ enum sim_type {
 	OBJ_CONDITION,
 	OBJ_GREEN,
 	OBJ_GREEN_DESC,
+	OBJ_LOG_CALLBACK,
 	OBJ_NTYPES
 };
 struct object {
@@ -153,7 +154,7 @@ struct context {
 	struct object *objects;
 	uint32_t id;
 	int device;
-	unsigned flags, refs, api_version;
+	unsigned flags, refs, api_version, attached;
 	bool primary, dead;
 	struct stream *legacy;
 	uint64_t blocking_tail; /* latest tail of the streams that wait for the legacy one */
@@ -185,6 +186,8 @@ struct context *sim_current(void);		  /* NULL: none */
 CUresult sim_current_check(struct context **ctx); /* INVALID_CONTEXT, IS_DESTROYED */
 struct context *sim_context_get(CUcontext handle);
 void sim_thread_stack_free(struct sim_thread *self);
+struct context *sim_context_new(int device, unsigned flags); /* not current anywhere */
+void sim_context_destroy(struct context *ctx);		     /* gives the lock back meanwhile */
 
 /* --- timelines (timeline.c) --------------------------------------------------------------------
  */
@@ -239,6 +242,7 @@ struct stream {
 void sim_stream_destroy(struct stream *stream);
 struct stream *sim_stream_get(CUstream handle, CUresult *error);
 struct stream *sim_stream_new(struct context *ctx, unsigned flags, int priority);
+CUresult sim_stream_create(CUstream *out, struct context *ctx, unsigned flags, int priority);
 struct op *sim_op_new(uint64_t duration);
 void sim_op_wait(struct op *op, struct mark *mark);
 struct mark *sim_op_mark(struct op *op); /* a reference for the caller */
@@ -294,6 +298,11 @@ struct alloc {
 	unsigned long long id;
 	struct pool *pool;
 	void *extra;
+	struct advice { /* of managed memory; places are devices, CPU or invalid (none) */
+		bool read_mostly;
+		CUdevice preferred, prefetched;
+		uint32_t accessed_by; /* bit a device, the last one is the CPU */
+	} advice;
 	bool arena; /* the bytes are the arena's */
 	bool sync_memops;
 	bool freeing; /* a free is on its stream */
@@ -392,102 +401,11 @@ struct function {
 	int attrs[CU_FUNC_ATTRIBUTE_MAX];
 	unsigned block[3], shared; /* legacy launches */
 	struct function *twin;	   /* the CUfunction of a CUkernel */
+	struct function *previous; /* of the same module */
 };
 struct function *sim_function_get(const void *handle);
 typedef void sim_kernel_fn(const unsigned grid[3], const unsigned block[3], void **params);
 sim_kernel_fn *sim_kernel_body(const char *name);
-
-/* --- graphs --------------------------------------------------------------------------------------
- */
-
-/* Kernels do not run, so nothing but the launch gives a condition a value. */
-struct condition {
-	struct object obj; /* of the handle; a node has a copy */
-	struct graph *graph;
-	struct condition *next; /* of the same graph */
-	unsigned value;		/* 0 unless the launch sets the default */
-	unsigned type;		/* CUgraphConditionalNodeType */
-};
-struct node {
-	struct object obj;
-	struct graph *graph;
-	struct node *next, **link;
-	uint64_t id;
-	CUgraphNodeType type;
-	struct node **deps; /* it runs after these */
-	size_t ndeps;
-	struct node *original; /* cloned from */
-	uint64_t original_id;
-	bool disabled, visited;
-	struct sim_copy copy;
-	CUDA_MEMCPY3D copy_params;
-	struct sim_set set;
-	CUDA_MEMSET_NODE_PARAMS set_params;
-	CUDA_KERNEL_NODE_PARAMS kernel;
-	CUDA_HOST_NODE_PARAMS host;
-	CUevent event;
-	struct graph **inner; /* a child graph, or the bodies of a conditional node */
-	unsigned ninner;
-	struct condition condition; /* of a conditional node */
-	CUDA_MEM_ALLOC_NODE_PARAMS alloc;
-	CUdeviceptr dptr;
-	struct graph_memory *memory; /* of an allocation node, shared with its clones */
-	CUDA_BATCH_MEM_OP_NODE_PARAMS batch;
-	CUDA_EXT_SEM_SIGNAL_NODE_PARAMS signal;
-	CUDA_EXT_SEM_WAIT_NODE_PARAMS wait;
-	void *arrays;		       /* what .batch, .signal and .wait point to */
-	CUlaunchAttributeValue *attrs; /* of a kernel node, CU_LAUNCH_ATTRIBUTE_MAX; NULL: none */
-	bool is_callback;	       /* captured cuStreamAddCallback */
-	CUstreamCallback callback;
-};
-struct graph {
-	struct object obj;
-	uint32_t id;
-	struct node *nodes, **last;
-	size_t nnodes;
-	bool owned; /* by a child node or an exec: not the user's to destroy */
-	struct user_ref *users;
-	struct condition *conditions;
-	struct capture *capture;
-};
-struct capture {
-	unsigned refs;
-	uint64_t id;
-	struct graph *graph;
-	struct stream *origin;
-	CUstreamCaptureMode mode;
-	CUstreamCaptureStatus status;
-	struct sim_thread *thread;
-	struct stream *streams; /* that take part */
-	struct capture *next;	/* in the list of those going on */
-	bool own_graph;
-};
-struct graph *sim_graph_new(void);
-void sim_graph_destroy(struct graph *graph);
-struct graph *sim_graph_clone(struct graph *from);
-struct node *sim_node_add(struct graph *graph, CUgraphNodeType type, struct node *const *deps,
-			  size_t ndeps);
-/* The next node of a capturing stream, after what the stream did last. */
-struct node *sim_capture_add(struct stream *stream, CUgraphNodeType type);
-bool sim_capturing(const struct stream *stream);
-CUresult sim_capture_check(struct stream *stream);    /* 901 when the capture is invalid */
-CUresult sim_capture_implicit(struct stream *stream); /* 906: the legacy stream meets a capture */
-void sim_capture_invalidate(struct stream *stream);
-void sim_capture_drop(struct capture *capture);
-void sim_capture_leave(struct stream *stream);
-CUresult sim_capture_event(struct stream *stream, struct event *event);
-CUresult sim_capture_wait(struct stream *stream, struct event *event);
-void sim_node_destroy(struct node *node);
-CUresult sim_capture_begin(struct stream *stream, CUstreamCaptureMode mode, struct graph *graph,
-			   struct node *const *deps, size_t ndeps);
-bool sim_graph_free(struct alloc *alloc); /* memory of a graph; false: it is not live */
-void sim_graph_memory_ref(struct node *node);
-void sim_graph_memory_drop(struct node *node);
-CUresult sim_graph_memory_new(struct node *node, size_t size, int device);
-CUresult sim_graph_memory_launch(struct node *node, struct stream *stream, bool auto_free);
-void sim_exec_destroy(void *exec);
-void sim_users_drop(struct graph *graph);
-int sim_order(struct graph *graph, struct node ***order); /* topological; -1: a cycle */
 
 #define SIM_ALLOC_CHECK(p)                                                                         \
 	do {                                                                                       \

@@ -1,5 +1,5 @@
 /* Streams: life, properties, order. */
-#include "sim.h"
+#include "graph.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,14 +88,8 @@ void sim_stream_destroy(struct stream *stream)
 	sim_stream_unref(stream);
 }
 
-CUresult sim_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+CUresult sim_stream_create(CUstream *out, struct context *ctx, unsigned flags, int priority)
 {
-	struct context *ctx;
-	CUresult error = sim_current_check(&ctx);
-	if (error)
-		return error;
-	if (!phStream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING))
-		return CUDA_ERROR_INVALID_VALUE;
 	struct stream *s = sim_stream_new(ctx, flags, priority);
 	SIM_ALLOC_CHECK(s);
 	struct sim_activity work;
@@ -105,8 +99,19 @@ CUresult sim_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, 
 	work.value = flags;
 	work.start_ns = work.end_ns = sim_now();
 	sim_report(&work);
-	*phStream = (CUstream)s;
+	*out = (CUstream)s;
 	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+{
+	struct context *ctx;
+	CUresult error = sim_current_check(&ctx);
+	if (error)
+		return error;
+	if (!phStream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING))
+		return CUDA_ERROR_INVALID_VALUE;
+	return sim_stream_create(phStream, ctx, flags, priority);
 }
 
 CUresult sim_cuStreamCreate(CUstream *phStream, unsigned int Flags)

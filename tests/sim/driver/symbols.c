@@ -1,4 +1,5 @@
-/* Sizes of `__device__` variables: the symbol table of an uncompressed ELF in the container. */
+/* Sizes of `__device__` variables and names of kernels: the symbol table of an uncompressed ELF in
+ * the container. */
 #include "code.h"
 #include <elf.h>
 #include <search.h>
@@ -39,46 +40,98 @@ static void remember(struct symbols *symbols, const char *name, size_t size)
 		free(v);
 }
 
+static void remember_kernel(struct symbols *symbols, const char *name)
+{
+	const char *interned = sim_intern(name);
+	const char **grown = realloc(symbols->kernels, (symbols->nkernels + 1) * sizeof *grown);
+	if (!grown)
+		return;
+	symbols->kernels = grown;
+	if (interned)
+		grown[symbols->nkernels++] = interned;
+}
+
 static bool inside(uint64_t offset, uint64_t size, size_t limit)
 {
 	return offset <= limit && size <= limit - offset;
 }
 
-static void read_table(struct symbols *symbols, const unsigned char *elf, size_t limit,
-		       const Elf64_Shdr *table, const Elf64_Shdr *strings)
+/* An ELF, and where its sections and their names are. */
+struct elf {
+	const unsigned char *bytes;
+	size_t limit;
+	Elf64_Ehdr head;
+	const char *names;
+	uint64_t names_size;
+};
+
+static bool section(const struct elf *elf, unsigned i, Elf64_Shdr *to)
 {
-	if (!inside(table->sh_offset, table->sh_size, limit) ||
-	    !inside(strings->sh_offset, strings->sh_size, limit) || !strings->sh_size ||
-	    elf[strings->sh_offset + strings->sh_size - 1])
+	if (i >= elf->head.e_shnum)
+		return false;
+	memcpy(to, elf->bytes + elf->head.e_shoff + i * sizeof *to, sizeof *to);
+	return true;
+}
+
+/* A table of names, which must end in a zero byte. */
+static const char *names(const struct elf *elf, unsigned i, uint64_t *size)
+{
+	Elf64_Shdr s;
+	if (!section(elf, i, &s) || !inside(s.sh_offset, s.sh_size, elf->limit) || !s.sh_size ||
+	    elf->bytes[s.sh_offset + s.sh_size - 1])
+		return NULL;
+	*size = s.sh_size;
+	return (const char *)elf->bytes + s.sh_offset;
+}
+
+/* The code of each kernel is in a section of its own. */
+static bool is_kernel(const struct elf *elf, const Elf64_Sym *sym, const char *name)
+{
+	static const char prefix[] = ".text.";
+	Elf64_Shdr s;
+	return ELF64_ST_TYPE(sym->st_info) == STT_FUNC &&
+	       ELF64_ST_BIND(sym->st_info) == STB_GLOBAL && section(elf, sym->st_shndx, &s) &&
+	       elf->names && s.sh_name < elf->names_size &&
+	       !strncmp(elf->names + s.sh_name, prefix, sizeof prefix - 1) &&
+	       !strcmp(elf->names + s.sh_name + sizeof prefix - 1, name);
+}
+
+static void read_table(struct symbols *symbols, const struct elf *elf, const Elf64_Shdr *table)
+{
+	uint64_t size;
+	const char *strings = names(elf, table->sh_link, &size);
+	if (!strings || !inside(table->sh_offset, table->sh_size, elf->limit))
 		return;
 	for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
 		Elf64_Sym sym;
-		memcpy(&sym, elf + table->sh_offset + at, sizeof sym);
-		if (ELF64_ST_TYPE(sym.st_info) == STT_OBJECT && sym.st_size &&
-		    sym.st_name < strings->sh_size)
-			remember(symbols, (const char *)elf + strings->sh_offset + sym.st_name,
-				 sym.st_size);
+		memcpy(&sym, elf->bytes + table->sh_offset + at, sizeof sym);
+		if (sym.st_name >= size)
+			continue;
+		const char *name = strings + sym.st_name;
+		if (ELF64_ST_TYPE(sym.st_info) == STT_OBJECT && sym.st_size)
+			remember(symbols, name, sym.st_size);
+		else if (is_kernel(elf, &sym, name))
+			remember_kernel(symbols, name);
 	}
 }
 
-static bool read_elf(struct symbols *symbols, const unsigned char *elf, size_t limit)
+static bool read_elf(struct symbols *symbols, const unsigned char *bytes, size_t limit)
 {
-	Elf64_Ehdr head;
-	if (limit < sizeof head)
+	struct elf elf = {.bytes = bytes, .limit = limit};
+	const Elf64_Ehdr *head = &elf.head;
+	if (limit < sizeof elf.head)
 		return false;
-	memcpy(&head, elf, sizeof head);
-	if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    head.e_shentsize != sizeof(Elf64_Shdr) ||
-	    !inside(head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr), limit))
+	memcpy(&elf.head, bytes, sizeof elf.head);
+	if (memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head->e_shentsize != sizeof(Elf64_Shdr) ||
+	    !inside(head->e_shoff, (uint64_t)head->e_shnum * sizeof(Elf64_Shdr), limit))
 		return false;
-	for (unsigned i = 0; i < head.e_shnum; i++) {
-		Elf64_Shdr table, strings;
-		memcpy(&table, elf + head.e_shoff + i * sizeof table, sizeof table);
-		if (table.sh_type != SHT_SYMTAB || table.sh_link >= head.e_shnum)
+	elf.names = names(&elf, head->e_shstrndx, &elf.names_size);
+	Elf64_Shdr table;
+	for (unsigned i = 0; section(&elf, i, &table); i++) {
+		if (table.sh_type != SHT_SYMTAB)
 			continue;
-		memcpy(&strings, elf + head.e_shoff + table.sh_link * sizeof strings,
-		       sizeof strings);
-		read_table(symbols, elf, limit, &table, &strings);
+		read_table(symbols, &elf, &table);
 		symbols->readable = true;
 	}
 	return true;
@@ -135,4 +188,7 @@ void sim_symbols_free(struct symbols *symbols)
 {
 	tdestroy(symbols->tree, free);
 	symbols->tree = NULL;
+	free(symbols->kernels);
+	symbols->kernels = NULL;
+	symbols->nkernels = 0;
 }

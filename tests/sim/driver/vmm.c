@@ -1,10 +1,13 @@
 /* Virtual memory management: reserved addresses, physical memory, mappings between them.  Physical
- * memory is a range of one anonymous file, so that the same bytes can be mapped at several places.
- */
+ * memory is a range of an anonymous file, so that the same bytes can be mapped at several places;
+ * what may be exported has a file of its own, and its descriptor is the shareable handle. */
 #include "sim.h"
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define GRANULARITY ((size_t)2 << 20)
@@ -12,9 +15,10 @@
 struct physical {
 	struct object obj;
 	size_t size;
+	int file;
 	off_t offset;
 	int device, refs; /* the handle and each mapping */
-	bool released;
+	bool released, imported;
 	CUmemAllocationProp prop;
 };
 struct mapping {
@@ -23,7 +27,7 @@ struct mapping {
 	size_t size;
 	struct physical *memory;
 };
-static int file = -1;
+static int common_file = -1;
 static off_t file_end;
 static struct free_range {
 	struct free_range *next;
@@ -35,7 +39,8 @@ static bool valid_prop(const CUmemAllocationProp *prop)
 {
 	return prop && prop->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
 	       prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-	       !sim_device_check(prop->location.id);
+	       !sim_device_check(prop->location.id) &&
+	       !((unsigned)prop->requestedHandleTypes & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
 }
 
 CUresult sim_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
@@ -96,21 +101,38 @@ CUresult sim_cuMemAddressFree(CUdeviceptr ptr, size_t size)
 	return CUDA_SUCCESS;
 }
 
+#define FILE_NAME "simulated CUDA memory of device "
+
+static bool own_file(struct physical *p)
+{
+	char name[64];
+	snprintf(name, sizeof name, FILE_NAME "%d", p->device);
+	p->file = memfd_create(name, MFD_CLOEXEC);
+	if (p->file < 0)
+		return false;
+	if (!ftruncate(p->file, (off_t)p->size))
+		return true;
+	close(p->file);
+	return false;
+}
+
 static bool place_in_file(struct physical *p)
 {
 	for (struct free_range **link = &free_ranges; *link; link = &(*link)->next) {
 		struct free_range *range = *link;
 		if (range->size != p->size)
 			continue;
+		p->file = common_file;
 		p->offset = range->offset;
 		*link = range->next;
 		free(range);
 		return true;
 	}
-	if (file < 0)
-		file = memfd_create("simulated CUDA device memory", MFD_CLOEXEC);
-	if (file < 0 || ftruncate(file, file_end + (off_t)p->size))
+	if (common_file < 0)
+		common_file = memfd_create("simulated CUDA memory", MFD_CLOEXEC);
+	if (common_file < 0 || ftruncate(common_file, file_end + (off_t)p->size))
 		return false;
+	p->file = common_file;
 	p->offset = file_end;
 	file_end += (off_t)p->size;
 	return true;
@@ -124,15 +146,16 @@ CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 	if (!sim_charge(prop->location.id, size))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	struct physical *p = sim_object_new(OBJ_PHYSICAL, sizeof *p, NULL);
-	if (p)
+	if (p) {
 		p->size = size;
-	if (!p || !place_in_file(p)) {
+		p->device = prop->location.id;
+	}
+	if (!p || !(prop->requestedHandleTypes ? own_file(p) : place_in_file(p))) {
 		if (p)
 			sim_object_drop(p);
 		sim_devices[prop->location.id].used -= size;
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	p->device = prop->location.id;
 	p->refs = 1;
 	p->prop = *prop;
 	*handle = (CUmemGenericAllocationHandle)(uintptr_t)p;
@@ -150,13 +173,18 @@ static void unref(struct physical *p)
 {
 	if (--p->refs)
 		return;
-	struct free_range *range = malloc(sizeof *range);
+	struct free_range *range = p->file == common_file ? malloc(sizeof *range) : NULL;
 	if (range) {
 		*range = (struct free_range){free_ranges, p->offset, p->size};
 		free_ranges = range;
 	}
-	fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, p->offset, (off_t)p->size);
-	sim_devices[p->device].used -= p->size;
+	if (p->file == common_file)
+		fallocate(p->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, p->offset,
+			  (off_t)p->size);
+	else
+		close(p->file); /* others may still have the memory */
+	if (!p->imported)
+		sim_devices[p->device].used -= p->size;
 	sim_object_drop(p);
 }
 
@@ -182,7 +210,7 @@ CUresult sim_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 			return CUDA_ERROR_INVALID_VALUE;
 	struct mapping *m = malloc(sizeof *m);
 	SIM_ALLOC_CHECK(m);
-	if (mmap((void *)(uintptr_t)ptr, size, PROT_NONE, MAP_SHARED | MAP_FIXED, file,
+	if (mmap((void *)(uintptr_t)ptr, size, PROT_NONE, MAP_SHARED | MAP_FIXED, p->file,
 		 p->offset) == MAP_FAILED) {
 		free(m);
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -274,3 +302,79 @@ CUresult sim_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, v
 		}
 	return CUDA_ERROR_INVALID_VALUE;
 }
+
+CUresult sim_cuMemExportToShareableHandle(void *shareableHandle,
+					  CUmemGenericAllocationHandle handle,
+					  CUmemAllocationHandleType handleType,
+					  unsigned long long flags)
+{
+	const struct physical *p = physical_of(handle);
+	if (!shareableHandle || !p || flags || !handleType ||
+	    handleType != p->prop.requestedHandleTypes)
+		return CUDA_ERROR_INVALID_VALUE;
+	int copy = fcntl(p->file, F_DUPFD_CLOEXEC, 3);
+	if (copy < 0)
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	memcpy(shareableHandle, &copy, sizeof copy);
+	return CUDA_SUCCESS;
+}
+
+/* Which device's memory a descriptor is, by the name of its file; -1: none's. */
+static int device_of(int fd)
+{
+	char link[64], name[128];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, name, sizeof name - 1);
+	int device = -1;
+	if (n > 0) {
+		name[n] = 0;
+		sscanf(name, "/memfd:" FILE_NAME "%d", &device);
+	}
+	return device;
+}
+
+/* The caller keeps its descriptor.  Memory of another process is charged there. */
+CUresult sim_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+					    CUmemAllocationHandleType shHandleType)
+{
+	int fd = (int)(intptr_t)osHandle;
+	struct stat stat;
+	if (!handle || !shHandleType)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	int device = device_of(fd);
+	if (sim_device_check(device) || fstat(fd, &stat))
+		return CUDA_ERROR_INVALID_VALUE;
+	struct physical *p = sim_object_new(OBJ_PHYSICAL, sizeof *p, NULL);
+	SIM_ALLOC_CHECK(p);
+	p->file = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (p->file < 0) {
+		sim_object_drop(p);
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	}
+	p->size = (size_t)stat.st_size;
+	p->device = device;
+	p->refs = 1;
+	p->imported = true;
+	p->prop = (CUmemAllocationProp){
+	    .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+	    .requestedHandleTypes = shHandleType,
+	    .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device},
+	};
+	*handle = (CUmemGenericAllocationHandle)(uintptr_t)p;
+	return CUDA_SUCCESS;
+}
+
+#if CUDA_VERSION >= 11070
+CUresult sim_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size,
+					   CUmemRangeHandleType handleType,
+					   unsigned long long flags)
+{
+	(void)flags;
+	if (!handle || !size || handleType != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD ||
+	    !sim_memory_find_range(dptr, size))
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_ERROR_NOT_SUPPORTED; /* CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED is 0 */
+}
+#endif
