@@ -178,9 +178,13 @@ static int set_one(const char *variable, ts_env_warn *warn)
 int ts_env_read(char **environment, ts_env_warn *warn)
 {
 	int warnings = 0;
+	size_t count = 0;
 
-	for (; environment && *environment; environment++) {
-		const char *variable = *environment;
+	while (environment && environment[count])
+		count++;
+	/* Of a name that stands there twice the first counts, as for getenv: it is set last. */
+	while (count--) {
+		const char *variable = environment[count];
 
 		if (strncmp(variable, PREFIX, strlen(PREFIX)) ||
 		    !strncmp(variable, PREFIX "SIM_", strlen(PREFIX "SIM_")))
