@@ -23,15 +23,6 @@ struct ts_live_change {
 	bool is_alloc;
 };
 
-static uint32_t hash_key(const char *key, size_t size)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)key[i]) * 0x100000001b3u;
-	return (uint32_t)(hash ^ hash >> 32);
-}
-
 static void grow_buckets(struct ts_live *live)
 {
 	size_t count = live->bucket_count ? live->bucket_count * 2 : 1024;
@@ -246,7 +237,7 @@ void ts_live_add(struct ts_live *live, const struct ts_event *event, uint32_t st
 	entry->key[memory->device.size] = '\0';
 	memcpy(entry->key + memory->device.size + 1, memory->storage_id.at,
 	       memory->storage_id.size);
-	entry->hash = hash_key(entry->key, size);
+	entry->hash = ts_map_hash((struct ts_str){entry->key, size});
 	entry->kind = kind_number(live, kind);
 	entry->device = device_number(live, memory->device);
 	if (live->entry_count >= live->bucket_count)

@@ -5,7 +5,7 @@
 
 /* 64-bit multiply and fold over 8 bytes at a time; texts are ids and names, not chosen by an
  * attacker. */
-static uint32_t hash_text(struct ts_str text)
+uint32_t ts_map_hash(struct ts_str text)
 {
 	uint64_t hash = 0x9e3779b97f4a7c15u ^ text.size;
 
@@ -55,7 +55,7 @@ static void grow_slots(struct ts_map *map)
 
 uint32_t ts_map_add(struct ts_map *map, struct ts_str text)
 {
-	uint32_t hash = hash_text(text);
+	uint32_t hash = ts_map_hash(text);
 	size_t slot, before = map->capacity;
 
 	if ((map->count + 1) * 2 > map->slot_count)
@@ -78,7 +78,7 @@ uint32_t ts_map_find(const struct ts_map *map, struct ts_str text)
 
 	if (!map->count)
 		return TS_MAP_NONE;
-	slot = map->slots[find_slot(map, text, hash_text(text))];
+	slot = map->slots[find_slot(map, text, ts_map_hash(text))];
 	return slot ? slot - 1 : TS_MAP_NONE;
 }
 

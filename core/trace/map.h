@@ -23,6 +23,9 @@ uint32_t ts_map_add(struct ts_map *map, struct ts_str text);
 /* The number of `text`, or TS_MAP_NONE. */
 uint32_t ts_map_find(const struct ts_map *map, struct ts_str text);
 
+/* The hash that the map uses. */
+uint32_t ts_map_hash(struct ts_str text);
+
 /* One text of two, that no other two make: for maps whose key is a pair. */
 struct ts_str ts_pair_text(struct ts_pool *pool, struct ts_str first, struct ts_str second);
 

@@ -16,6 +16,16 @@ static uint64_t special_bytes(uint64_t word)
 	return ((word - ONES * 0x20) | (quote - ONES) | (slash - ONES) | word) & HIGHS;
 }
 
+/* The index of the first byte in memory whose high bit is set. */
+static unsigned first_byte(uint64_t highs)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (unsigned)__builtin_ctzll(highs) / 8;
+#else
+#error "special_bytes needs little-endian words"
+#endif
+}
+
 bool ts_str_equals(struct ts_str a, struct ts_str b)
 {
 	return a.size == b.size && !memcmp(a.at, b.at, a.size);
@@ -220,16 +230,16 @@ enum ts_scan_error ts_scan_string(const char **at, struct ts_pool *pool, struct 
 				  bool check_utf8, bool *lone)
 {
 	const char *start = *at + 1, *end = start;
-	uint64_t word;
+	uint64_t word, special;
 
-	for (;;) {
+	for (;; end += sizeof(word)) {
 		memcpy(&word, end, sizeof(word));
-		if (special_bytes(word))
+		special = special_bytes(word);
+		if (special)
 			break;
-		end += sizeof(word);
 	}
-	while (*end != '"' && *end != '\\' && (unsigned char)(*end - 0x20) < 0x60)
-		end++;
+	/* A borrow reaches only the bytes behind the first one that is special. */
+	end += first_byte(special);
 	if (*end != '"')
 		return scan_rich_string(at, end, pool, text, check_utf8, lone);
 	*text = (struct ts_str){start, (size_t)(end - start)};

@@ -95,6 +95,7 @@ struct ts_summary {
 	struct ts_kernel_sum *kernels;
 	struct ts_api_sum *apis;
 	struct ts_stream_sum *streams, *devices;
+	size_t last_stream; /* of the last interval; streams come in runs */
 	struct ts_samples *samples;
 	size_t kernel_capacity, api_capacity, stream_capacity, device_capacity, sample_capacity;
 

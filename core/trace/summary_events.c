@@ -213,15 +213,25 @@ static bool is_work(const struct ts_ev_device_interval *interval)
 	return !contains(interval->activity, "sync") && !contains(interval->activity, "overhead");
 }
 
-/* A stream's id is unique within its context only. */
+/* A stream's id is unique within its context only.  One and the same often comes many times in a
+ * row. */
 static struct ts_stream_sum *stream_of(struct ts_summary *summary,
 				       const struct ts_ev_device_interval *interval)
 {
 	struct ts_pool scratch = {0};
-	struct ts_str pair = ts_pair_text(&scratch, interval->device, interval->stream_id);
-	char *key = ts_pool_get(&scratch, pair.size + sizeof(interval->context));
 	struct ts_stream_sum *sum;
+	struct ts_str pair;
+	char *key;
 
+	if (summary->last_stream < summary->stream_names.count) {
+		sum = &summary->streams[summary->last_stream];
+		if (sum->context == interval->context &&
+		    ts_str_equals(sum->stream, interval->stream_id) &&
+		    ts_str_equals(sum->device, interval->device))
+			return sum;
+	}
+	pair = ts_pair_text(&scratch, interval->device, interval->stream_id);
+	key = ts_pool_get(&scratch, pair.size + sizeof(interval->context));
 	memcpy(key, pair.at, pair.size);
 	memcpy(key + pair.size, &interval->context, sizeof(interval->context));
 	sum = ENTRY(summary, stream_names, streams, stream_capacity,
@@ -231,6 +241,7 @@ static struct ts_stream_sum *stream_of(struct ts_summary *summary,
 		sum->stream = ts_pool_copy(&summary->pool, interval->stream_id);
 		sum->context = interval->context;
 	}
+	summary->last_stream = (size_t)(sum - summary->streams);
 	ts_pool_free(&scratch);
 	return sum;
 }
