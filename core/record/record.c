@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/aside.h"
 #include "core/env.h"
 #include "core/loader.h"
 #include "core/log.h"
@@ -26,6 +27,9 @@
 
 /* Longest time for the last lines, beside TSTRACE_EXIT_MS for the device. */
 #define FINISH_MS 3000
+/* Opening opens libraries, CUPTI for one, and the first call may come from a thread of 16 KiB: room
+ * as on a usual thread, of which only what is used is ever there. */
+#define OPEN_STACK (8u << 20)
 
 extern char **environ;
 
@@ -76,7 +80,7 @@ static void warn(const char *text)
 	ts_say("%s", text);
 }
 
-static int open_session(void)
+static int make_session(void)
 {
 	struct timespec real, mono;
 	uint64_t ring_bytes = TS_SLOT, start;
@@ -129,11 +133,17 @@ static int open_session(void)
 	return result;
 }
 
+static void open_aside(void *error)
+{
+	*(int *)error = make_session();
+}
+
 /* The device backend is started by the thread that opened the session, outside the lock: it opens
  * libraries, and another thread may be inside the loader and about to call us.  The others wait for
  * it, so that their first launches are seen, but not for ever. */
-static void start_device(void)
+static void start_device(void *arg)
 {
+	(void)arg;
 	ts_self.depth++;
 	if (ts_device)
 		ts_device->start();
@@ -142,6 +152,12 @@ static void start_device(void)
 	ts_self.depth--;
 	atomic_store_explicit(&device_started, 1, memory_order_release);
 	ts_writer_wake();
+}
+
+static void on_stack(struct ts_aside *stack, void (*fn)(void *), void *arg)
+{
+	if (ts_aside_run(stack, fn, arg))
+		fn(arg);        /* no memory: perhaps there is room enough */
 }
 
 static void wait_for_device(void)
@@ -160,6 +176,7 @@ bool ts_record_device_started(void)
 
 int ts_record_open(void)
 {
+	struct ts_aside stack = { .bytes = OPEN_STACK };
 	bool opened = false;
 	struct quiet quiet;
 	int state;
@@ -171,16 +188,17 @@ int ts_record_open(void)
 	pthread_once(&loaded, load);
 	pthread_mutex_lock(&open_lock);
 	if (atomic_load(&ts_recording) == TS_REC_UNOPENED) {
-		open_error = open_session();
+		on_stack(&stack, open_aside, &open_error);
 		opened = !open_error;
 		atomic_store(&ts_recording, opened ? TS_REC_ON : TS_REC_REFUSED);
 	}
 	state = atomic_load(&ts_recording);
 	pthread_mutex_unlock(&open_lock);
 	if (opened)
-		start_device();
+		on_stack(&stack, start_device, NULL);
 	else if (state == TS_REC_ON && !ts_record_device_started())
 		wait_for_device();
+	ts_aside_free(&stack);
 	quiet_end(quiet);
 	return state == TS_REC_ON || state == TS_REC_OFF ? 0 : open_error ? open_error : -ESHUTDOWN;
 }

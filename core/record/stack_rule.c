@@ -1,12 +1,11 @@
 /* Rules known to the process, and the lock and the stack on which they are learned. */
-#include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
+#include "core/aside.h"
 #include "core/record/module.h"
 #include "core/record/record.h"
 #include "core/record/stack.h"
@@ -14,7 +13,6 @@
 
 #define RULES (1u << 14) /* 256 KiB, touched as used; threads have their own small caches */
 #define ASIDE_BYTES (256u << 10)
-#define PAGE 4096u
 #define WAIT_NS                                                                                    \
 	200000000 /* learning takes microseconds: this is a lock that we must not wait for */
 
@@ -77,52 +75,12 @@ void ts_stack_lock_after_fork(bool in_child)
 		given_up = true;
 }
 
-/* ---- aside ---- */
-
-#if defined(__x86_64__)
-/* Every register that a called function may change is named; the stack pointer waits in rbx. */
-__attribute__((noinline)) static void call_on(void *top, void (*fn)(void *), void *arg)
-{
-	__asm__ volatile("movq %%rsp, %%rbx\n\t"
-			 "movq %[top], %%rsp\n\t"
-			 "callq *%[fn]\n\t"
-			 "movq %%rbx, %%rsp"
-			 : "+D"(arg), [top] "+r"(top), [fn] "+r"(fn)
-			 :
-			 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0",
-			   "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
-			   "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
-}
-#else
-static void call_on(void *top, void (*fn)(void *), void *arg)
-{
-	(void)top;
-	fn(arg);
-}
-#endif
-
+/* The stack on which rules are learned; with the lock. */
 int ts_stack_run_aside(void (*fn)(void *), void *arg)
 {
-	static char *aside; /* its lowest page stays without access */
-	sigset_t all, before;
+	static struct ts_aside aside = {.bytes = ASIDE_BYTES};
 
-	if (!aside) {
-		void *map = mmap(NULL, ASIDE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		if (map == MAP_FAILED)
-			return -errno;
-		if (mprotect((char *)map + PAGE, ASIDE_BYTES - PAGE, PROT_READ | PROT_WRITE)) {
-			munmap(map, ASIDE_BYTES);
-			return -ENOMEM;
-		}
-		aside = map;
-	}
-	/* A handler of the program must not run on a stack it does not know. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	call_on(aside + ASIDE_BYTES, fn, arg);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return 0;
+	return ts_aside_run(&aside, fn, arg);
 }
 
 /* ---- rules ---- */
