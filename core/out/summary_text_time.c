@@ -58,6 +58,8 @@ static void print_kernel(FILE *out, const struct ts_kernel_sum *kernel, struct t
 	print_readable(out, name);
 	if (!kernel->device.count)
 		fprintf(out, "  (%" PRIu64 " launches, no device record)", kernel->launches);
+	else if (kernel->launches > kernel->device.count + kernel->untimed)
+		fprintf(out, "  (%" PRIu64 " launches)", kernel->launches);
 	if (kernel->untimed)
 		fprintf(out, "  (%" PRIu64 " without times)", kernel->untimed);
 	fputc('\n', out);
@@ -181,7 +183,7 @@ static void print_devices(FILE *out, const struct ts_summary *summary, size_t ro
 			"first start to the last end; sum: all\n"
 			"  durations, counts overlaps several times)\n"
 			"  %7s %10s %10s %10s %8s %10s %10s %8s %7s %7s  %s\n",
-			"busy", "busy", "sum", "idle", "gaps", "p50 gap", "max gap", "kernels",
+			"share", "busy", "sum", "idle", "gaps", "p50 gap", "max gap", "kernels",
 			"copies", "sets", "device, its streams");
 	for (size_t i = 0; i < summary->device_names.count; i++)
 		print_device(out, summary, &summary->devices[i], rows);

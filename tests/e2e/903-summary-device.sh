@@ -126,6 +126,9 @@ untimed = [op("", 5, op_name="_Z3addPfS_", activity="kernel", untimed=True) | di
 assert run(untimed)["kernels"][0]["untimed_records"] == 3 and not run(untimed)["apis"]
 text = run(untimed, dict(lost=dict(device_untimed=3)), {}, "--rows", "3")
 assert "3 device_untimed" in text.split("Kernels")[0] and "(3 without times)" in text, text
+# launches of which too few records came
+text = run([op("cudaLaunchKernel", i, op_name="_Z3addPfS_", grid=[1, 1, 1]) for i in range(5)] + [interval(0, 5)], {}, {}, "--rows", "3")
+assert "add(float*, float*)  (5 launches)" in text, text
 # a long name loses its parameters before its middle
 long = "void ns::kernel<4, ns::Functor<float>, ns::Array<char*, 3> >(int, ns::Functor<float>, ns::Array<char*, 3>)"
 text = run([interval(0, 5, name=long)], {}, {}, "--rows", "3")
