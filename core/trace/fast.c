@@ -169,11 +169,20 @@ static int find_key(const struct ts_table_info *info, struct ts_str key)
 static inline bool same_bytes(const char *a, const char *b, size_t size)
 {
 	uint64_t x, y, different = 0;
+	uint32_t u, v;
 
-	if (size < 8) {
+	if (size < 4) {
 		while (size && *a == *b)
 			a++, b++, size--;
 		return !size;
+	}
+	if (size < 8) {
+		memcpy(&u, a, 4);
+		memcpy(&v, b, 4);
+		different = u ^ v;
+		memcpy(&u, a + size - 4, 4);
+		memcpy(&v, b + size - 4, 4);
+		return !(different | (u ^ v));
 	}
 	for (size_t i = 0; i + 8 < size; i += 8) {
 		memcpy(&x, a + i, 8);
