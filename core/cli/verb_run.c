@@ -150,12 +150,12 @@ static int run_and_wait(const struct ts_target *target, char **argv)
 	if (ts_target_is_traceable(target) &&
 	    !ts_outcome_has_trace(ts_env.output, &start))
 		fprintf(stderr,
-			"tstrace run: nothing was captured: %s made no CUDA call in a process that "
-			"libtstrace.so was loaded into%s\n",
+			"tstrace run: nothing was captured: no CUDA call of %s reached "
+			"libtstrace.so; it made none, or loaded CUDA with RTLD_DEEPBIND%s\n",
 			argv[0],
 			target->kind == TS_TARGET_DYNAMIC
 			    ? ""
-			    : " (children with a cleaned environment are not traced)");
+			    : ", or in children with a cleaned environment");
 	ts_child_pass_on(status);
 }
 
