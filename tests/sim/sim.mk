@@ -61,3 +61,5 @@ $B/unit/fake/libcuda.so.1: $B/obj/tests/unit/fake_libcuda.o
 # Unit tests of the simulated driver open it beside themselves.
 $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_simdrv_*.c)): | $B/sim/libcuda.so.1
 $B/obj/tests/unit/test_simdrv_names.o: CUDAFLAGS += -DCUDA_H='"$(CUDA_INC)/cuda.h"'
+$B/obj/tests/unit/test_simdrv_runtime.o: CUDAFLAGS += -DCUDA_RT_H='"$(CUDA_INC)/cuda_runtime_api.h"'
+$B/unit/test_simdrv_runtime: | $B/sim/libcudart.so.13

@@ -49,7 +49,7 @@ static void *drv_get(const char *name, int version, cuuint64_t flags)
 #define D(name) ((__typeof__(&name))drv_get(#name, 13000, 0))
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 
-static CUcontext drv_context(void)
+static inline CUcontext drv_context(void)
 {
 	CUcontext ctx;
 	OK(D(cuInit)(0));

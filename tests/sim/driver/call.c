@@ -1,5 +1,6 @@
 /* What happens around every call: the lock, the log, injected errors, the observer. */
 #include "sim.h"
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,11 +279,26 @@ static void log_call(const struct sim_call *call)
 		(int)call->result, thread);
 }
 
+/* What the real driver does at cuInit: open the tool that the environment names, and call it. */
+static void load_tool(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *tool = path && *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	int (*start)(void) = tool ? (int (*)(void))dlsym(tool, "InitializeInjection") : NULL;
+
+	if (start)
+		start();
+}
+
 CUresult sim_end(struct sim_call *call)
 {
+	static pthread_once_t loaded = PTHREAD_ONCE_INIT;
+
 	sim_unlock();
 	sim_thread()->per_thread = call->outer_per_thread;
 	sim_deliver();
+	if (!call->result && !strcmp(call->entry->name, "cuInit"))
+		pthread_once(&loaded, load_tool);
 	tstrace_sim_leave(SIM_DRIVER, call->entry->name, call->correlation, call->params,
 			  call->symbol, call->result);
 	if (sim_config.log)

@@ -266,12 +266,13 @@ CUresult sim_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 		    ? joined(c)
 		    : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	struct graph *graph = c->graph;
+	bool own = c->own_graph && graph; /* not one that the capture was added to */
 	if (!error)
 		c->graph = NULL; /* the caller's from here on */
 	sim_capture_leave(s);
 	if (phGraph)
 		*phGraph = error ? NULL : (CUgraph)graph;
-	else if (!error && graph)
+	else if (!error && own)
 		sim_graph_destroy(graph);
 	return error;
 }

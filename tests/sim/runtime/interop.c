@@ -171,6 +171,37 @@ RT_API(cudaDestroyExternalSemaphore, (cudaExternalSemaphore_t semaphore), (semap
 	return d->cuDestroyExternalSemaphore((CUexternalSemaphore)semaphore);
 }
 
+/* --- the driver's log
+ * ------------------------------------------------------------------------------ */
+
+RT_API_DRIVER(cudaLogsRegisterCallback, (cudaLogsCallback_t callback, void *data,
+	      cudaLogsCallbackHandle *handle), (callback, data, handle))
+{
+	return d->cuLogsRegisterCallback((CUlogsCallback)callback, data, handle);
+}
+
+RT_API_DRIVER(cudaLogsUnregisterCallback, (cudaLogsCallbackHandle handle), (handle))
+{
+	return d->cuLogsUnregisterCallback(handle);
+}
+
+RT_API_DRIVER(cudaLogsCurrent, (cudaLogIterator *iterator, unsigned int flags), (iterator, flags))
+{
+	return d->cuLogsCurrent(iterator, flags);
+}
+
+RT_API_DRIVER(cudaLogsDumpToFile, (cudaLogIterator *iterator, const char *path,
+	      unsigned int flags), (iterator, path, flags))
+{
+	return d->cuLogsDumpToFile(iterator, path, flags);
+}
+
+RT_API_DRIVER(cudaLogsDumpToMemory, (cudaLogIterator *iterator, char *buffer, size_t *size,
+	      unsigned int flags), (iterator, buffer, size, flags))
+{
+	return d->cuLogsDumpToMemory(iterator, buffer, size, flags);
+}
+
 /* --- everything else
  * ------------------------------------------------------------------------------- */
 

@@ -6,7 +6,8 @@
 	RT_EXPORT cudaError_t symbol(RT_UNPAREN params);                                       \
 	RT_EXPORT cudaError_t symbol(RT_UNPAREN params)                                        \
 	{                                                                                      \
-		struct rt_call call_;                                                          \
+		RT_PARAMS args;                                                                \
+		struct rt_call call_ = { .arguments = &params_ };                                 \
 		int result_ = rt_enter(&call_, #symbol, RT_NEED_CONTEXT, per_thread,           \
 				       rt_code_name(func));                                    \
 		if (!result_)                                                                  \

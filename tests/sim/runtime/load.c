@@ -99,17 +99,21 @@ int rt_enter(struct rt_call *call, const char *name, enum rt_need need, bool per
 {
 	int r = rt_load();
 
-	*call = (struct rt_call){ .d = &tables[per_thread], .name = name, .symbol = symbol };
+	call->d = &tables[per_thread];
+	call->name = name;
+	call->symbol = symbol;
+	call->correlation = 0;
 	if (r)
 		return r;
 	if (sim_enter)
-		call->correlation = sim_enter(SIM_RUNTIME, name, NULL, symbol);
+		call->correlation = sim_enter(SIM_RUNTIME, name, call->arguments, symbol);
 	return need == RT_NEED_CONTEXT ? rt_context() : 0;
 }
 
 cudaError_t rt_leave(struct rt_call *call, int result)
 {
 	if (call->correlation)
-		sim_leave(SIM_RUNTIME, call->name, call->correlation, NULL, call->symbol, result);
+		sim_leave(SIM_RUNTIME, call->name, call->correlation, call->arguments, call->symbol,
+			  result);
 	return result ? (cudaError_t)rt_fail(result) : cudaSuccess;
 }

@@ -42,6 +42,7 @@ enum rt_need { RT_NEED_DRIVER, RT_NEED_CONTEXT };
 struct rt_call {
 	const struct rt_driver *d;
 	const char *name, *symbol;
+	const void *arguments;          /* laid out as CUPTI's headers have them */
 	uint32_t correlation;
 };
 
@@ -63,7 +64,8 @@ extern const int rt_version;            /* CUDART_VERSION of this library: 13000
 
 /* load.c: open the driver once; returns 0 or the cudaError_t that every later call returns too. */
 int rt_load(void);
-/* Begin and end an API call.  `symbol` is the kernel's name for launches, else NULL.
+/* Begin and end an API call.  The caller has set call->arguments, NULL for a call that has none;
+ * `symbol` is the kernel's name for launches, else NULL.
  * rt_enter returns 0 or the error with which the call ends; rt_leave must be called in both cases.
  */
 int rt_enter(struct rt_call *call, const char *name, enum rt_need need, bool per_thread,
@@ -130,11 +132,31 @@ int rt_advise(const struct rt_driver *d, const void *ptr, size_t count, int advi
 cudaError_t rt_unsupported(const char *name);
 
 #define RT_UNPAREN(...) __VA_ARGS__
+
+/* A structure of the arguments, in their order and of their types. */
+#define RT_MAP1(m, x) m(x)
+#define RT_MAP2(m, x, ...) m(x) RT_MAP1(m, __VA_ARGS__)
+#define RT_MAP3(m, x, ...) m(x) RT_MAP2(m, __VA_ARGS__)
+#define RT_MAP4(m, x, ...) m(x) RT_MAP3(m, __VA_ARGS__)
+#define RT_MAP5(m, x, ...) m(x) RT_MAP4(m, __VA_ARGS__)
+#define RT_MAP6(m, x, ...) m(x) RT_MAP5(m, __VA_ARGS__)
+#define RT_MAP7(m, x, ...) m(x) RT_MAP6(m, __VA_ARGS__)
+#define RT_MAP8(m, x, ...) m(x) RT_MAP7(m, __VA_ARGS__)
+#define RT_MAP9(m, x, ...) m(x) RT_MAP8(m, __VA_ARGS__)
+#define RT_MAP10(m, x, ...) m(x) RT_MAP9(m, __VA_ARGS__)
+#define RT_PICK(a, b, c, d, e, f, g, h, i, j, map, ...) map
+#define RT_MAP(m, ...)                                                                         \
+	RT_PICK(__VA_ARGS__, RT_MAP10, RT_MAP9, RT_MAP8, RT_MAP7, RT_MAP6, RT_MAP5, RT_MAP4,   \
+		RT_MAP3, RT_MAP2, RT_MAP1, )(m, __VA_ARGS__)
+#define RT_MEMBER(arg) __typeof__(arg) arg;
+#define RT_PARAMS(...) const struct { RT_MAP(RT_MEMBER, __VA_ARGS__) } params_ = { __VA_ARGS__ }
+
 #define RT_DEFINE(symbol, impl, need, per_thread, params, args)                                \
 	RT_EXPORT cudaError_t symbol(RT_UNPAREN params);                                       \
 	RT_EXPORT cudaError_t symbol(RT_UNPAREN params)                                        \
 	{                                                                                      \
-		struct rt_call call_;                                                          \
+		RT_PARAMS args;                                                                \
+		struct rt_call call_ = { .arguments = &params_ };                                 \
 		int result_ = rt_enter(&call_, #symbol, need, per_thread, NULL);               \
 		if (!result_)                                                                  \
 			result_ = impl(call_.d, RT_UNPAREN args);                              \
@@ -168,7 +190,7 @@ cudaError_t rt_unsupported(const char *name);
 	static int name##_impl(const struct rt_driver *d RT_UNUSED);                           \
 	RT_EXPORT cudaError_t name(void)                                                       \
 	{                                                                                      \
-		struct rt_call call_;                                                          \
+		struct rt_call call_ = { .arguments = NULL };                                     \
 		int result_ = rt_enter(&call_, #name, need, false, NULL);                      \
 		if (!result_)                                                                  \
 			result_ = name##_impl(call_.d);                                        \

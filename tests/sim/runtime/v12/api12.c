@@ -1,5 +1,6 @@
 /* Functions whose meaning or parameters changed between CUDA 12 and 13: the forms of 12. */
 #include "tests/sim/runtime/v12/api12.h"
+#include "tests/sim/runtime/semaphore.h"
 
 #include <stddef.h>
 
@@ -193,7 +194,5 @@ RT_API(cudaThreadGetCacheConfig, (enum cudaFuncCache *config), (config))
 		return rt_unsupported(#name);                                                  \
 	}
 RT_STUB(cudaLaunchCooperativeKernelMultiDevice)
-RT_STUB(cudaSignalExternalSemaphoresAsync_v2)
-RT_STUB(cudaSignalExternalSemaphoresAsync_v2_ptsz)
-RT_STUB(cudaWaitExternalSemaphoresAsync_v2)
-RT_STUB(cudaWaitExternalSemaphoresAsync_v2_ptsz)
+
+RT_SEMAPHORES_BOTH(_v2)

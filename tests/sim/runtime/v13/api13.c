@@ -1,5 +1,5 @@
 /* Functions whose meaning or parameters changed between CUDA 12 and 13: the form of 13. */
-#include "tests/sim/runtime/runtime.h"
+#include "tests/sim/runtime/semaphore.h"
 
 const int rt_version = CUDART_VERSION;
 
@@ -83,4 +83,24 @@ RT_API_DRIVER(cudaGraphRemoveDependencies, (cudaGraph_t graph, const cudaGraphNo
 	      (graph, from, to, edges, n))
 {
 	return d->cuGraphRemoveDependencies(graph, from, to, (const CUgraphEdgeData *)edges, n);
+}
+
+RT_SEMAPHORES_BOTH()
+
+RT_API_DRIVER(cudaDeviceGetHostAtomicCapabilities,
+	      (unsigned int *capabilities, const enum cudaAtomicOperation *operations,
+	       unsigned int count, int device),
+	      (capabilities, operations, count, device))
+{
+	return d->cuDeviceGetHostAtomicCapabilities(
+		capabilities, (const CUatomicOperation *)operations, count, device);
+}
+
+RT_API_DRIVER(cudaDeviceGetP2PAtomicCapabilities,
+	      (unsigned int *capabilities, const enum cudaAtomicOperation *operations,
+	       unsigned int count, int src, int dst),
+	      (capabilities, operations, count, src, dst))
+{
+	return d->cuDeviceGetP2PAtomicCapabilities(
+		capabilities, (const CUatomicOperation *)operations, count, src, dst);
 }
