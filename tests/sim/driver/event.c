@@ -101,14 +101,19 @@ CUresult sim_cuEventRecord(CUevent hEvent, CUstream hStream)
 	return sim_cuEventRecordWithFlags(hEvent, hStream, 0);
 }
 
+/* An event that the host may ask: not one of a capture, and not while a capture forbids it. */
+static CUresult askable(CUevent handle, struct event **event)
+{
+	*event = sim_event_get(handle);
+	if (!*event)
+		return CUDA_ERROR_INVALID_HANDLE;
+	return (*event)->capture ? CUDA_ERROR_CAPTURED_EVENT : sim_capture_unsafe();
+}
+
 CUresult sim_cuEventQuery(CUevent hEvent)
 {
-	struct event *event = sim_event_get(hEvent);
-	if (!event)
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (event->capture)
-		return CUDA_ERROR_CAPTURED_EVENT;
-	CUresult error = sim_capture_unsafe();
+	struct event *event;
+	CUresult error = askable(hEvent, &event);
 	if (error)
 		return error;
 	return !event->mark || sim_mark_passed(event->mark) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -116,12 +121,8 @@ CUresult sim_cuEventQuery(CUevent hEvent)
 
 CUresult sim_cuEventSynchronize(CUevent hEvent)
 {
-	struct event *event = sim_event_get(hEvent);
-	if (!event)
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (event->capture)
-		return CUDA_ERROR_CAPTURED_EVENT;
-	CUresult error = sim_capture_unsafe();
+	struct event *event;
+	CUresult error = askable(hEvent, &event);
 	if (error)
 		return error;
 	uint64_t start = sim_now();

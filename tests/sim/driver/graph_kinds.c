@@ -132,33 +132,22 @@ static bool semaphores(const CUexternalSemaphore *list, unsigned n)
 	return true;
 }
 
-static CUresult set_signal(struct node *node, const void *params)
-{
-	const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS old = node->signal, *p = params;
-	if (!p->numExtSems || !p->extSemArray || !p->paramsArray)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!semaphores(p->extSemArray, p->numExtSems))
-		return CUDA_ERROR_INVALID_HANDLE;
-	node->signal = *p;
-	CUresult error = sim_node_own(node);
-	if (error)
-		node->signal = old;
-	return error;
-}
-
-static CUresult set_wait(struct node *node, const void *params)
-{
-	const CUDA_EXT_SEM_WAIT_NODE_PARAMS old = node->wait, *p = params;
-	if (!p->numExtSems || !p->extSemArray || !p->paramsArray)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!semaphores(p->extSemArray, p->numExtSems))
-		return CUDA_ERROR_INVALID_HANDLE;
-	node->wait = *p;
-	CUresult error = sim_node_own(node);
-	if (error)
-		node->wait = old;
-	return error;
-}
+#define SET_SEMAPHORES(member, type)                                                               \
+	static CUresult set_##member(struct node *node, const void *params)                        \
+	{                                                                                          \
+		const type old = node->member, *p = params;                                        \
+		if (!p->numExtSems || !p->extSemArray || !p->paramsArray)                          \
+			return CUDA_ERROR_INVALID_VALUE;                                           \
+		if (!semaphores(p->extSemArray, p->numExtSems))                                    \
+			return CUDA_ERROR_INVALID_HANDLE;                                          \
+		node->member = *p;                                                                 \
+		CUresult error = sim_node_own(node);                                               \
+		if (error)                                                                         \
+			node->member = old;                                                        \
+		return error;                                                                      \
+	}
+SET_SEMAPHORES(signal, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS)
+SET_SEMAPHORES(wait, CUDA_EXT_SEM_WAIT_NODE_PARAMS)
 
 #define KIND(name, node_type, member, set)                                                         \
 	const struct kind sim_kind_##name = {CU_GRAPH_NODE_TYPE_##node_type,                       \
