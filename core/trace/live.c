@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads' events reach the file in the order in which rings are drained, so nearby lines may be
- * out of order.  Changes wait in a heap of this many, by time, before they count. */
+/* Nearby lines may be out of order: a free may be written after what another thread did later.  So
+ * many changes wait, and count by time.  Nearly all come in order: they wait in a ring, which costs
+ * no sorting, and only the others in a heap. */
 #define WINDOW (1u << 17)
 
 /* A storage of which an allocation or, in another thread's earlier line, only the free was seen. */
@@ -133,7 +134,7 @@ static bool is_before(const struct ts_live_change *a, const struct ts_live_chang
 	return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
 }
 
-static void pop(struct ts_live *live)
+static struct ts_live_change pop_heap(struct ts_live *live)
 {
 	struct ts_live_change first = live->heap[0], last = live->heap[--live->heap_count];
 	size_t at = 0, child;
@@ -148,22 +149,53 @@ static void pop(struct ts_live *live)
 		at = child;
 	}
 	live->heap[at] = last;
-	apply(live, &first);
+	return first;
 }
 
-static void push(struct ts_live *live, struct ts_live_change change)
+/* Counts the earliest change that waits. */
+static void pop(struct ts_live *live)
+{
+	struct ts_live_change change;
+
+	if (live->run_count &&
+	    (!live->heap_count || is_before(&live->run[live->run_first], &live->heap[0]))) {
+		apply(live, &live->run[live->run_first]);
+		live->run_first = (live->run_first + 1) % WINDOW;
+		live->run_count--;
+		return;
+	}
+	change = pop_heap(live);
+	apply(live, &change);
+}
+
+static void push_heap(struct ts_live *live, const struct ts_live_change *change)
 {
 	size_t at;
 
 	if (!live->heap)
 		live->heap = ts_grow(NULL, WINDOW * sizeof(*live->heap));
-	if (live->heap_count == WINDOW)
-		pop(live);
-	change.sequence = live->sequence++;
-	for (at = live->heap_count++; at && is_before(&change, &live->heap[(at - 1) / 2]);
+	for (at = live->heap_count++; at && is_before(change, &live->heap[(at - 1) / 2]);
 	     at = (at - 1) / 2)
 		live->heap[at] = live->heap[(at - 1) / 2];
-	live->heap[at] = change;
+	live->heap[at] = *change;
+}
+
+static void push(struct ts_live *live, struct ts_live_change change)
+{
+	size_t end;
+
+	if (!live->run)
+		live->run = ts_grow(NULL, WINDOW * sizeof(*live->run));
+	if (live->run_count + live->heap_count == WINDOW)
+		pop(live);
+	change.sequence = live->sequence++;
+	end = (live->run_first + live->run_count) % WINDOW;
+	if (live->run_count && is_before(&change, &live->run[(end + WINDOW - 1) % WINDOW])) {
+		push_heap(live, &change);
+		return;
+	}
+	live->run[end] = change;
+	live->run_count++;
 }
 
 static uint32_t kind_number(struct ts_live *live, struct ts_str name)
@@ -215,43 +247,54 @@ static void push_change(struct ts_live *live, const struct ts_live_entry *alloc,
 		   });
 }
 
-void ts_live_add(struct ts_live *live, const struct ts_event *event, uint32_t stack)
+/* The event as an entry, which is good until the next event. */
+static struct ts_live_entry *entry_of(struct ts_live *live, const struct ts_ev_memory *memory,
+				      uint32_t stack)
 {
-	const struct ts_ev_memory *memory = &event->memory;
-	bool is_alloc = memory->action == TS_ACTION_ALLOC;
 	size_t size = memory->device.size + 1 + memory->storage_id.size;
-	struct ts_live_entry *entry = ts_grow(NULL, sizeof(*entry) + size), *other, **at;
 	struct ts_str kind = memory->memory_kind;
+	struct ts_live_entry *entry;
 
 	if (!kind.size)
 		kind = (struct ts_str){"unknown", 7};
-	count_flags(live, memory);
+	if (live->spare_room < size) {
+		live->spare = ts_grow(live->spare, sizeof(*live->spare) + 2 * size);
+		live->spare_room = 2 * size;
+	}
+	entry = live->spare;
 	*entry = (struct ts_live_entry){
 	    .stack = stack,
 	    .bytes = memory->bytes,
 	    .time = memory->timestamp_ns,
-	    .is_alloc = is_alloc,
+	    .is_alloc = memory->action == TS_ACTION_ALLOC,
 	    .key_size = (uint32_t)size,
+	    .kind = kind_number(live, kind),
+	    .device = device_number(live, memory->device),
 	};
 	memcpy(entry->key, memory->device.at, memory->device.size);
 	entry->key[memory->device.size] = '\0';
 	memcpy(entry->key + memory->device.size + 1, memory->storage_id.at,
 	       memory->storage_id.size);
 	entry->hash = ts_map_hash((struct ts_str){entry->key, size});
-	entry->kind = kind_number(live, kind);
-	entry->device = device_number(live, memory->device);
+	return entry;
+}
+
+void ts_live_add(struct ts_live *live, const struct ts_event *event, uint32_t stack)
+{
+	const struct ts_live_entry *entry = entry_of(live, &event->memory, stack);
+	struct ts_live_entry *other, **at;
+	size_t size = sizeof(*entry) + entry->key_size;
+
+	count_flags(live, &event->memory);
 	if (live->entry_count >= live->bucket_count)
 		grow_buckets(live);
-	at = find(live, entry->key, size, entry->hash);
-	if (*at && (*at)->is_alloc == is_alloc) {
-		free(entry); /* one more name of a live storage, or a second free: no bytes come or
-				go */
-		return;
-	}
+	at = find(live, entry->key, entry->key_size, entry->hash);
+	if (*at && (*at)->is_alloc == entry->is_alloc)
+		return; /* one more name of a live storage, or a second free: no bytes come or go */
 	if (!*at) {
-		*at = entry;
+		*at = memcpy(ts_grow(NULL, size), entry, size);
 		live->entry_count++;
-		if (is_alloc)
+		if (entry->is_alloc)
 			push_change(live, entry, entry->time, true);
 		return;
 	}
@@ -260,11 +303,11 @@ void ts_live_add(struct ts_live *live, const struct ts_event *event, uint32_t st
 	other = *at;
 	*at = other->next;
 	live->entry_count--;
-	if (is_alloc)
+	if (entry->is_alloc)
 		push_change(live, entry, entry->time, true);
-	push_change(live, is_alloc ? entry : other, is_alloc ? other->time : entry->time, false);
+	push_change(live, entry->is_alloc ? entry : other,
+		    entry->is_alloc ? other->time : entry->time, false);
 	free(other);
-	free(entry);
 }
 
 static void finish_scope(struct ts_live_scope *scope)
@@ -284,7 +327,7 @@ static void free_scope(struct ts_live_scope *scope)
 
 void ts_live_finish(struct ts_live *live)
 {
-	while (live->heap_count)
+	while (live->run_count + live->heap_count)
 		pop(live);
 	finish_scope(&live->all);
 	for (size_t i = 0; i < live->devices.count; i++)
@@ -306,6 +349,8 @@ void ts_live_free(struct ts_live *live)
 		}
 	free(live->buckets);
 	free(live->heap);
+	free(live->run);
+	free(live->spare);
 	free_scope(&live->all);
 	for (size_t i = 0; i < live->devices.count; i++)
 		free_scope(&live->by_device[i]);

@@ -46,7 +46,11 @@ struct ts_live {
 
 	struct ts_live_entry **buckets;
 	size_t bucket_count, entry_count;
-	struct ts_live_change *heap;
+	struct ts_live_entry *spare; /* for the event at hand */
+	size_t spare_room;
+	struct ts_live_change *run; /* a ring of changes that came in order */
+	size_t run_first, run_count;
+	struct ts_live_change *heap; /* those that came late */
 	size_t heap_count;
 	uint64_t sequence, last_ns;
 };

@@ -169,4 +169,5 @@ void ts_summary_free(struct ts_summary *summary)
 	ts_live_free(&summary->live);
 	ts_stacks_free(&summary->stacks);
 	ts_pool_free(&summary->pool);
+	ts_pool_free(&summary->scratch);
 }

@@ -82,6 +82,7 @@ struct ts_first_problem {
 
 struct ts_summary {
 	struct ts_pool pool;		/* owns the texts below */
+	struct ts_pool scratch;		/* for one event */
 	const struct ts_json *meta;	/* NULL: the trace has none */
 	const struct ts_json *terminal; /* NULL: the run was cut off */
 	uint64_t lines, events[TS_EVENT_KINDS], end_ns;

@@ -218,7 +218,6 @@ static bool is_work(const struct ts_ev_device_interval *interval)
 static struct ts_stream_sum *stream_of(struct ts_summary *summary,
 				       const struct ts_ev_device_interval *interval)
 {
-	struct ts_pool scratch = {0};
 	struct ts_stream_sum *sum;
 	struct ts_str pair;
 	char *key;
@@ -230,8 +229,9 @@ static struct ts_stream_sum *stream_of(struct ts_summary *summary,
 		    ts_str_equals(sum->device, interval->device))
 			return sum;
 	}
-	pair = ts_pair_text(&scratch, interval->device, interval->stream_id);
-	key = ts_pool_get(&scratch, pair.size + sizeof(interval->context));
+	ts_pool_reset(&summary->scratch);
+	pair = ts_pair_text(&summary->scratch, interval->device, interval->stream_id);
+	key = ts_pool_get(&summary->scratch, pair.size + sizeof(interval->context));
 	memcpy(key, pair.at, pair.size);
 	memcpy(key + pair.size, &interval->context, sizeof(interval->context));
 	sum = ENTRY(summary, stream_names, streams, stream_capacity,
@@ -242,7 +242,6 @@ static struct ts_stream_sum *stream_of(struct ts_summary *summary,
 		sum->context = interval->context;
 	}
 	summary->last_stream = (size_t)(sum - summary->streams);
-	ts_pool_free(&scratch);
 	return sum;
 }
 
