@@ -7,6 +7,9 @@
 #include "core/log.h"
 #include "core/record/device.h"
 
+/* Longest wait for the devices' names when somebody waits for a flush. */
+#define DESCRIBE_MS 500
+
 enum mode { AUTO, CUPTI, EVENT, OFF };
 
 static char reason[640];
@@ -22,6 +25,8 @@ static void start(void)
 	if (mode == OFF) {
 		ts_device_set_state(TS_BACKEND_OFF, "off", "TSTRACE_DEVICE=off");
 		device_describe_versions();
+		if (device_driver_load())
+			device_describe_start();
 		return;
 	}
 	if (inherited) {
@@ -36,6 +41,7 @@ static void start(void)
 		return;
 	}
 	device_describe_versions();
+	device_describe_start();
 	if (mode != EVENT && !cupti_start(cupti_why, sizeof(cupti_why))) {
 		running = TS_BACKEND_CUPTI;
 		ts_device_set_state(running, "cupti", "");
@@ -61,7 +67,7 @@ static void start(void)
 
 static void flush(unsigned timeout_ms, bool forced)
 {
-	device_describe_devices();
+	device_describe_devices(timeout_ms < DESCRIBE_MS ? timeout_ms : DESCRIBE_MS);
 	if (running == TS_BACKEND_CUPTI)
 		cupti_flush(timeout_ms, forced);
 	else if (running == TS_BACKEND_EVENT)
@@ -87,6 +93,7 @@ static void pause_backend(bool paused)
 
 static void child(void)
 {
+	device_describe_child();
 	if (running == TS_BACKEND_CUPTI) {
 		cupti_child();
 		inherited = true;

@@ -29,9 +29,12 @@ bool device_simulated(void);            /* the loaded driver is tstrace's simula
 /* Driver, runtime and simulation for meta; from start(). */
 void device_describe_versions(void);
 
-/* Name and compute capability of each device: only once the program has initialised the driver (it
- * is never initialised for this).  True when done; idempotent; any thread. */
-bool device_describe_devices(void);
+/* Name and compute capability of each device, asked by a thread of ours: only once the program has
+ * initialised the driver (it is never initialised for this).  start: from start(), the driver is
+ * loaded.  devices: ask if that is still to be done, and wait for at most that long; any thread. */
+void device_describe_start(void);
+void device_describe_devices(unsigned timeout_ms);
+void device_describe_child(void);
 
 /* --- a thread of ours (thread.c) --------------------------------------------- */
 

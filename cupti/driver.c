@@ -1,8 +1,10 @@
 /* The driver's functions that tstrace calls itself. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/record/alone.h"
 #include "core/record/device.h"
 #include "cupti/device.h"
 #include "cupti/library.h"
@@ -93,18 +95,79 @@ static void describe_device(int device)
 	ts_device_describe(key, text);
 }
 
-bool device_describe_devices(void)
+/* Before the program's cuInit this fails, and is asked again later. */
+static bool describe_devices(void)
 {
-	static _Atomic int done;
 	int count = 0;
 
-	if (done)
-		return true;
-	/* Before the program's cuInit this fails, and is asked again later. */
 	if (!device_driver.device_count || device_driver.device_count(&count) != CUDA_SUCCESS)
 		return false;
-	done = 1;
 	for (int i = 0; i < count && i < 16; i++)
 		describe_device(i);
 	return true;
+}
+
+/* A thread for it: the driver may hang, if the program has left a call of its own by longjmp, and
+ * neither the writer nor the program's end may wait for that. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t asked_cond, answered_cond;
+	uint64_t asked, answered;
+	bool runs, done;
+} describer = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void *describe(void *arg)
+{
+	(void)arg;
+	ts_self.depth = 1;
+	pthread_mutex_lock(&describer.lock);
+	while (!describer.done) {
+		uint64_t ticket = describer.asked;
+		bool done;
+
+		if (ticket == describer.answered) {
+			pthread_cond_wait(&describer.asked_cond, &describer.lock);
+			continue;
+		}
+		pthread_mutex_unlock(&describer.lock);
+		done = describe_devices();
+		pthread_mutex_lock(&describer.lock);
+		describer.done = done;
+		describer.answered = ticket;
+		pthread_cond_broadcast(&describer.answered_cond);
+	}
+	describer.runs = false;
+	pthread_mutex_unlock(&describer.lock);
+	return NULL;
+}
+
+void device_describe_start(void)
+{
+	device_cond_init(&describer.asked_cond);
+	device_cond_init(&describer.answered_cond);
+	describer.runs = !device_thread_start(TS_THREAD_DESCRIBE, describe);
+}
+
+void device_describe_devices(unsigned timeout_ms)
+{
+	struct timespec deadline = device_deadline(timeout_ms);
+	uint64_t ticket;
+
+	pthread_mutex_lock(&describer.lock);
+	if (describer.runs) {
+		ticket = ++describer.asked;
+		pthread_cond_signal(&describer.asked_cond);
+		while (timeout_ms && describer.answered < ticket)
+			if (pthread_cond_timedwait(&describer.answered_cond, &describer.lock,
+						   &deadline) == ETIMEDOUT)
+				break;
+	}
+	pthread_mutex_unlock(&describer.lock);
+}
+
+void device_describe_child(void)
+{
+	pthread_mutex_init(&describer.lock, NULL);
+	describer.asked = describer.answered = 0;
+	describer.runs = describer.done = false;
 }

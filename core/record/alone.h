@@ -15,6 +15,7 @@
 #define TS_THREAD_READ "tstrace-read"
 #define TS_THREAD_EVENT "tstrace-event"
 #define TS_THREAD_LIBRARY "tstrace-lib"
+#define TS_THREAD_DESCRIBE "tstrace-names"
 #define TS_THREAD_EXIT "tstrace-exit"
 
 /* The calling thread is the initial one, and its end will be told by ts_alone_main_ends. */
