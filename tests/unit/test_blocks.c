@@ -144,27 +144,41 @@ static void many_addresses(void)
 	put_alloc(A, UINT64_C(0x20000000000001), 0, 0); /* field case 5.05 */
 }
 
+#define STORAGE_ID "\"storage_id\":\""
+
 static void test_many_lives(void **state)
 {
 	const char *path = test_path("lives.jsonl");
-	json_t *lines, *event, *ids = json_object();
-	size_t i;
+	json_t *ids = json_object();
+	char *line = NULL, *id;
+	bool ended = false;
+	size_t size = 0;
+	FILE *file;
 
 	(void)state;
-	assert_int_equal(run_session(many_addresses, path, NULL), 0);
-	lines = valid_trace(path);
-	json_array_foreach(lines, i, event)
-	{
-		if (strcmp(text_of(event, "action"), "alloc"))
+	assert_int_equal(run_session(many_addresses, path, PATIENT, NULL), 0);
+	expect_valid(path);
+	/* Line by line: the whole trace as JSON would take gigabytes. */
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (getline(&line, &size, file) > 0) {
+		/* To the byte: as a floating-point number it would be even. */
+		if (strstr(line, "\"kind\":\"terminal\""))
+			ended = strstr(line, "\"live_bytes\":9007199254740993,") != NULL;
+		if (!strstr(line, "\"action\":\"alloc\""))
 			continue;
-		assert_null(json_object_get(ids, text_of(event, "storage_id")));
-		json_object_set_new(ids, text_of(event, "storage_id"), json_true());
+		id = strstr(line, STORAGE_ID);
+		assert_non_null(id);
+		id += strlen(STORAGE_ID);
+		id[strcspn(id, "\"")] = '\0';
+		assert_null(json_object_get(ids, id));
+		json_object_set_new(ids, id, json_true());
 	}
 	assert_int_equal(json_object_size(ids), 2 * LIVES + 1);
-	event = event_at(lines, "terminal", 0);
-	assert_true(number_of(event, "live_bytes") == INT64_C(0x20000000000001));
+	assert_true(ended);
+	fclose(file);
+	free(line);
 	json_decref(ids);
-	json_decref(lines);
 }
 
 int main(void)
