@@ -14,6 +14,11 @@ $B/unit/%: $B/obj/tests/unit/%.o $(unit_obj)
 -include tests/e2e/apps/apps.mk
 -include tests/bench/bench.mk
 
+# What runs under a sanitizer runs many times as long.
+ifneq ($(SAN),)
+export TEST_TIMEOUT ?= 300
+endif
+
 check: all $(unit_bin) apps check-tree check-exports check-coverage check-man ## every test that needs no GPU
 	$(Q)scripts/run-tests $B $(unit_bin) $(e2e_src)
 

@@ -36,7 +36,7 @@ transparent descriptors /usr/bin/python3 descriptors.py
 [ "$(wc -l <descriptors.out)" = 3 ] || fail "descriptors"
 # Nor where few are allowed.
 for limit in 512 256 64; do
-	transparent "descriptors-$limit" sh -c "ulimit -n $limit && exec /usr/bin/python3 descriptors.py"
+	(ulimit -n $limit && transparent "descriptors-$limit" /usr/bin/python3 descriptors.py) || exit 1
 	[ "$(wc -l <"descriptors-$limit.out")" = 3 ] || fail "descriptors, $limit allowed"
 done
 exit 0

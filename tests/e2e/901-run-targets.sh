@@ -3,8 +3,8 @@ B=$(cd "${B:-build}" && pwd) || exit 1
 T=${T:-$(mktemp -d)}
 cd "$T" || exit 1
 # In a sanitizer's build its runtime must come before every other library.
-sanitizer=$(ldd "$B/libtstrace.so" | awk '/lib(asan|tsan|ubsan)/ { print $3 }' | tr '\n' ' ')
-[ -z "$sanitizer" ] || export LD_PRELOAD=${sanitizer% } \
+sanitizer=$(ldd "$B/libtstrace.so" | awk '/lib(asan|tsan|ubsan)/ { print $3 }' | tr '\n' ':')
+[ -z "$sanitizer" ] || export LD_PRELOAD=${sanitizer%:} \
 	ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0 TSAN_OPTIONS=handle_segv=0:handle_abort=0
 fail() { echo "901: $*"; exit 1; }
 CC=${CC:-cc}
@@ -37,7 +37,8 @@ grep -q "$T/libother.so:.*libtstrace.so$" out || { cat out; fail "order of LD_PR
 mkdir "sp ace:colon" && cp "$B/tstrace" "$B/libtstrace.so" "sp ace:colon/" && mkdir "sp ace:colon/sim"
 XDG_RUNTIME_DIR=$T "$T/sp ace:colon/tstrace" run --sim sh -c 'echo "$LD_PRELOAD"; echo "$LD_LIBRARY_PATH"; cat /proc/$$/maps' >out 2>err
 sed -n 1,2p out | grep -q "[ ]" && fail "a path with a space was preloaded"
-[ "$(readlink "$(sed -n 1p out)")" = "$T/sp ace:colon/libtstrace.so" ] || { cat out; fail "no link to the library"; }
+library=$(sed -n '1{s/.*://;p}' out)
+[ "$(readlink "$library")" = "$T/sp ace:colon/libtstrace.so" ] || { cat out; fail "no link to the library"; }
 grep -q "sp ace:colon/libtstrace.so" out || fail "the library was not loaded"
 sim=$(sed -n 2p out)
 [ "$(readlink "${sim%%:*}")" = "$T/sp ace:colon/sim" ] || fail "no link to the simulated device"

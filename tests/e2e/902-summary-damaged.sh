@@ -9,7 +9,7 @@ B, V = os.environ["B"], os.environ["V"]
 good = open(V + "/ok-train.jsonl", "rb").read()
 
 def summary(data, *options):
-    p = subprocess.run([B + "/tstrace", "summary", *options, "-"], input=data, capture_output=True, timeout=20)
+    p = subprocess.run([B + "/tstrace", "summary", *options, "-"], input=data, capture_output=True, timeout=100)
     return p.returncode, p.stdout, p.stderr
 
 def parsed(data):
@@ -109,7 +109,7 @@ if p.returncode != 2 or b"directory" not in p.stderr or p.stderr.count(b"\n") !=
 os.mkfifo("pipe")
 p = subprocess.Popen([B + "/tstrace", "summary", "--json", "pipe"], stdout=subprocess.PIPE)
 open("pipe", "wb").write(good)
-if json.loads(p.communicate(timeout=20)[0])["events"] != whole["events"]:
+if json.loads(p.communicate(timeout=100)[0])["events"] != whole["events"]:
     fail("FIFO")
 status, out, err = summary(good.split(b"\n", 3)[3])
 if status or b"PARTIAL" in out:

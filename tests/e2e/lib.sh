@@ -14,7 +14,7 @@ skip() { echo "$*"; exit 77; }
 need() { for program; do [ -e "$apps/$program" ] || skip "$program is not built: no nvcc"; done; }
 
 # The runtime of a sanitizer must come before every other library.
-sanitizer=$(ldd "$B/libtstrace.so" | awk '/lib(asan|tsan|ubsan)/ { print $3 }' | tr '\n' ' ')
+sanitizer=$(ldd "$B/libtstrace.so" | awk '/lib(asan|tsan|ubsan)/ { print $3 }' | tr '\n' ':')
 preload="$sanitizer$B/libtstrace.so"
 [ -z "$sanitizer" ] || export ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 
