@@ -2,7 +2,8 @@
  *
  * A runtime that is linked in statically is not hooked, the driver calls it makes are: they record
  * the call, with the ids of both.  A call in which no hook was met came by a route we do not see
- * and is recorded here. */
+ * (the library was loaded by CUDA_INJECTION64_PATH alone, RTLD_DEEPBIND): it is recorded here, by
+ * its parameters where the tables of the hooks know them, else by its name. */
 #include <string.h>
 
 #include "core/record/arena.h"
@@ -11,9 +12,20 @@
 #include "cupti/cupti.h"
 #include "cupti/library.h"
 
-static void on_enter(const CUpti_CallbackData *data, bool is_runtime)
+/* The hook tables' row of each callback; 0 none. */
+static uint16_t rows_of_driver[CUPTI_DRIVER_TRACE_CBID_SIZE];
+static uint16_t rows_of_runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
+
+static unsigned row_of(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
-	*data->correlationData = 0;     /* CUPTI does not promise what lies there */
+	if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
+		return id < TS_ARRAY_SIZE(rows_of_runtime) ? rows_of_runtime[id] : 0;
+	return id < TS_ARRAY_SIZE(rows_of_driver) ? rows_of_driver[id] : 0;
+}
+
+static void on_enter(const CUpti_CallbackData *data, bool is_runtime, unsigned row)
+{
+	*data->correlationData = 0; /* CUPTI does not promise what lies there */
 	if (ts_self.depth) {
 		ts_device_correlate(ts_self.correlation, data->correlationId);
 		if (ts_self.unhooked && !is_runtime) {
@@ -23,7 +35,7 @@ static void on_enter(const CUpti_CallbackData *data, bool is_runtime)
 	} else if (!ts_self.unhooked) {
 		ts_self.unhooked = data->correlationId;
 		ts_self.unhooked_inside = 0;
-		*data->correlationData = ts_clock_now();
+		*data->correlationData = row ? ts_teller->enter(row) : ts_clock_now();
 	}
 }
 
@@ -40,43 +52,57 @@ static void on_context(const CUpti_ResourceData *data)
 
 static bool is_managed_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
-	return domain == CUPTI_CB_DOMAIN_RUNTIME_API ?
-		       id == CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000 :
-		       id == CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged;
+	return domain == CUPTI_CB_DOMAIN_RUNTIME_API
+		   ? id == CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000
+		   : id == CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged;
 }
 
-static void on_exit_call(const CUpti_CallbackData *data)
+/* All that is known of it is the name. */
+static void record_name(const CUpti_CallbackData *data, uint64_t begin, int result)
 {
-	uint64_t begin = *data->correlationData;
-	struct ts_ring *ring;
-	struct ts_rec_op *op;
+	const char *name = data->symbolName ? data->symbolName : data->functionName;
+	struct ts_ring *ring = ts_enter();
+	struct ts_rec_op *op = ring ? ts_reserve(ring, 2) : NULL;
 
-	if (!begin)
-		return;
-	*data->correlationData = 0;
-	ts_self.unhooked = 0;
-	if (ts_self.unhooked_inside)
-		return;
-	ring = ts_enter();
-	op = ring ? ts_reserve(ring, 2) : NULL;
 	if (op) {
 		*op = (struct ts_rec_op){
-			.h = { .kind = TS_REC_OP,
-			       .slots = 2,
-			       .route = TS_ROUTE_CUPTI,
-			       .device = TS_DEVICE_NONE,
-			       .t = begin,
-			       .span = ts_self.span },
+			.h = {.kind = TS_REC_OP,
+			  .slots = 2,
+			  .route = TS_ROUTE_CUPTI,
+			  .device = TS_DEVICE_NONE,
+			  .t = begin,
+			  .span = ts_self.span ? ts_self.span : 1},
 			.t_end = ts_clock_now(),
-			.error =
-			    data->functionReturnValue ? *(const int *)data->functionReturnValue : 0,
+			.error = result,
 			.correlation = data->correlationId,
-			.name =
-			    ts_arena_text(data->symbolName ? data->symbolName : data->functionName),
+			.name = ts_arena_text(name),
 		};
 		ts_commit(ring, 2);
 	}
 	ts_leave();
+}
+
+static void on_exit_call(const CUpti_CallbackData *data, unsigned row)
+{
+	struct ts_told told = {.begin = *data->correlationData,
+			       .correlation = data->correlationId,
+			       .kernel = data->symbolName};
+
+	/* One that we did not see begin has anything there. */
+	if (!told.begin || ts_self.unhooked != data->correlationId)
+		return;
+	*data->correlationData = 0;
+	ts_self.unhooked = 0;
+	if (data->functionReturnValue)
+		told.result = *(const int *)data->functionReturnValue;
+	if (ts_self.unhooked_inside) {
+		if (row)
+			ts_teller->drop(row);
+	} else if (row && data->functionParams) {
+		ts_teller->exit(row, data->functionParams, &told);
+	} else {
+		record_name(data, told.begin, told.result);
+	}
 }
 
 void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -93,15 +119,14 @@ void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_Call
 	} else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		const CUpti_CallbackData *call = data;
 
-		/* Allocations are the hooks' affair; these two only tell that the memory is there.
-		 */
-		if (is_managed_allocation(domain, id)) {
-			if (call->callbackSite == CUPTI_API_EXIT)
-				cupti_managed_used();
-		} else if (call->callbackSite == CUPTI_API_ENTER) {
-			on_enter(call, domain == CUPTI_CB_DOMAIN_RUNTIME_API);
+		unsigned row = row_of(domain, id);
+
+		if (call->callbackSite == CUPTI_API_ENTER) {
+			on_enter(call, domain == CUPTI_CB_DOMAIN_RUNTIME_API, row);
 		} else {
-			on_exit_call(call);
+			if (is_managed_allocation(domain, id))
+				cupti_managed_used();
+			on_exit_call(call, row);
 		}
 	}
 }
@@ -109,19 +134,40 @@ void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_Call
 static const struct {
 	CUpti_CallbackDomain domain;
 	CUpti_CallbackId id;
+	const char *name;
 } rows[] = {
 #define TS_CALLBACK(domain, name)                                                                  \
-	{ CUPTI_CB_DOMAIN_##domain##_API, CUPTI_##domain##_TRACE_CBID_##name },
+	{CUPTI_CB_DOMAIN_##domain##_API, CUPTI_##domain##_TRACE_CBID_##name, #name},
 #include "cupti/callbacks.def"
 #undef TS_CALLBACK
-	{ CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000 },
-	{ CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged },
-	{ CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED },
-	{ CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING },
+    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, NULL},
+    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, NULL},
 };
+
+/* The runtime's names end in the version that brought them: cudaMalloc_v3020. */
+static unsigned find_row(const char *name, bool is_runtime)
+{
+	const char *end = is_runtime ? strrchr(name, '_') : NULL;
+	char exported[96];
+
+	if (!ts_teller || !name)
+		return 0;
+	if (!end || end[1] != 'v')
+		end = name + strlen(name);
+	if ((size_t)(end - name) >= sizeof(exported))
+		return 0;
+	memcpy(exported, name, (size_t)(end - name));
+	exported[end - name] = '\0';
+	return ts_teller->row(exported);
+}
 
 void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, bool on)
 {
-	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++)
+	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++) {
+		if (on && rows[i].domain == CUPTI_CB_DOMAIN_RUNTIME_API)
+			rows_of_runtime[rows[i].id] = (uint16_t)find_row(rows[i].name, true);
+		else if (on && rows[i].domain == CUPTI_CB_DOMAIN_DRIVER_API)
+			rows_of_driver[rows[i].id] = (uint16_t)find_row(rows[i].name, false);
 		cupti_api.cuptiEnableCallback(on, subscriber, rows[i].domain, rows[i].id);
+	}
 }

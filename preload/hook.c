@@ -5,6 +5,7 @@
 #include "core/record/stack.h"
 #include "preload/context.h"
 #include "preload/map.h"
+#include "preload/told.h"
 
 static inline struct ts_rec head(const struct ts_hook *hook, enum ts_rec_kind kind, int16_t device)
 {
@@ -55,6 +56,7 @@ void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struc
 		ts_memory_check(ring, h.t);
 }
 
+/* With the time that h has, or now. */
 static inline void put_free(struct ts_ring *ring, struct ts_rec h, uint8_t kind, uint64_t address,
 			    uint64_t stream, int error)
 {
@@ -62,7 +64,8 @@ static inline void put_free(struct ts_ring *ring, struct ts_rec h, uint8_t kind,
 
 	if (!rec)
 		return;
-	h.t = ts_stamp(ring);
+	if (!h.t)
+		h.t = ts_stamp(ring);
 	*rec = (struct ts_rec_free){
 		.h = h,
 		.address = address,
@@ -86,6 +89,22 @@ void ts_hook_free(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind
 		h.flags |= TS_F_CAPTURED;
 	h.stack = ts_stack_take(hook->frame);
 	put_free(ring, h, kind, address, stream, 0);
+}
+
+void ts_hook_free_told(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin,
+		       uint8_t kind, uint64_t address, bool ordered, uint64_t stream, int error)
+{
+	struct ts_rec h;
+
+	if (address) {
+		h = head(hook, TS_REC_FREE, is_host(kind) ? TS_DEVICE_NONE : ts_where().device);
+		h.t = begin;
+		if (ordered && ts_is_capturing(stream, hook->per_thread))
+			h.flags |= TS_F_CAPTURED;
+		h.stack = ts_stack_take(hook->frame);
+		put_free(ring, h, kind, address, stream, 0);
+	}
+	ts_hook_freed(ring, hook, kind, address, error);
 }
 
 void ts_hook_free_failed(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind,

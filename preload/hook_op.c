@@ -2,11 +2,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/record/arena.h"
 #include "core/record/device.h"
 #include "core/record/stack.h"
 #include "preload/context.h"
 #include "preload/hook.h"
 #include "preload/names.h"
+#include "preload/told.h"
 
 static bool is_device_work(unsigned class)
 {
@@ -93,6 +95,18 @@ void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_
 		ts_commit(ring, 2);
 	}
 	ts_memory_check(ring, end);
+}
+
+void ts_hook_op_told(struct ts_ring *ring, const struct ts_hook *hook, struct ts_rec_op *op,
+		     const struct ts_told *told)
+{
+	/* The backend that tells is no event backend: there is no token. */
+	ts_hook_op_begin(hook, op);
+	op->h.t = told->begin;
+	if (told->kernel && ts_fn_facts[hook->fn].class == TS_CLASS_LAUNCH)
+		op->name = ts_arena_text(told->kernel);
+	ts_self.correlation[0] = told->correlation;
+	ts_hook_op_end(ring, hook, op, told->result, NULL);
 }
 
 void ts_hook_op_nested(const struct ts_hook *hook, const struct ts_rec_op *op)

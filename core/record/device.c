@@ -12,6 +12,7 @@ void *(*ts_device_before)(uint64_t stream, bool per_thread);
 void (*ts_device_after)(void *token, struct ts_rec_op *op);
 void (*ts_device_context_ends)(int device);
 void *(*ts_driver_function)(const char *symbol);
+const struct ts_teller *ts_teller;
 
 #define PAIRS 32
 

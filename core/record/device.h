@@ -53,6 +53,27 @@ static inline void ts_device_correlate(uint32_t *slots, uint32_t id)
 		slots[1] = id;
 }
 
+/* A call that no hook saw and of which the backend was told, with its parameters as CUPTI lays them
+ * out: a structure of them in their order.  Registered by preload, whose tables say what it
+ * means. */
+struct ts_told {
+	uint64_t begin;         /* what enter gave */
+	int result;
+	uint32_t correlation;
+	const char *kernel;     /* a launch's raw kernel name, NULL when not told */
+};
+struct ts_teller {
+	/* The row of a function by its exported name, 0 when it has none or cannot be told. */
+	unsigned (*row)(const char *name);
+	/* Before the call: the time, of the kind that `exit` wants.  Never 0. */
+	uint64_t (*enter)(unsigned row);
+	/* After it, on the same thread: written as a hook would have. */
+	void (*exit)(unsigned row, const void *params, const struct ts_told *told);
+	/* Instead of exit: hooks were met inside, the call is recorded. */
+	void (*drop)(unsigned row);
+};
+extern const struct ts_teller *ts_teller;
+
 /* Versions and names for meta: key -> text, e.g. "driver" "13000", "cupti" "130000", "device_0"
  * "NVIDIA ...". Copied.  At most 32; before the writer starts, that is from start().  simulated:
  * the tag. */
