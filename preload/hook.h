@@ -62,8 +62,9 @@ static inline void ts_hook_op_clear(struct ts_rec_op *op)
 	w[0] = w[1] = w[2] = w[3] = w[4] = w[5] = w[6] = w[7] = zero;
 }
 
-/* Around a launch, copy, set or mapping.  begin fills the head of `op` (its own fields are filled
- * by the wrapper) and returns the event backend's token. */
+/* Around a launch, copy, set or mapping, whose record is built where it will be published: `op` is
+ * room in the ring, cleared, with the fields that the wrapper knows.  begin fills its head and
+ * returns the event backend's token; end publishes it. */
 void *ts_hook_op_begin(const struct ts_hook *hook, struct ts_rec_op *op);
 void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_rec_op *op,
 		    int error, void *token);

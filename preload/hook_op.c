@@ -68,7 +68,6 @@ void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_
 {
 	uint64_t end = ts_clock_now();
 	struct ts_where where = ts_where();
-	struct ts_rec_op *rec;
 
 	ts_self.outer = NULL;
 	if (ts_unlikely(error))
@@ -81,19 +80,13 @@ void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_
 		after(token, op);
 		ts_self.correlation[0] = op->correlation;
 	}
-	rec = ts_reserve(ring, 2);
-	if (rec) {
-		/* What is only known now goes straight into the ring: a copy would wait for the
-		 * stores. */
-		*rec = *op;
-		rec->t_end = end;
-		rec->h.device = where.device;
-		rec->context = where.context;
-		rec->error = error;
-		rec->correlation = ts_self.correlation[0];
-		rec->correlation2 = ts_self.correlation[1];
-		ts_commit(ring, 2);
-	}
+	op->t_end = end;
+	op->h.device = where.device;
+	op->context = where.context;
+	op->error = error;
+	op->correlation = ts_self.correlation[0];
+	op->correlation2 = ts_self.correlation[1];
+	ts_commit(ring, 2);
 	ts_memory_check(ring, end);
 }
 

@@ -22,14 +22,20 @@ extern _Atomic(struct ts_binding *) ts_bindings[TS_FN_COUNT];
 /* The slow half of ts_real_bound: resolves and remembers.  NULL: there is no real function. */
 TS_COLD void *ts_bind(enum ts_fn fn, void *caller);
 
-/* The real function for a call that returns to `caller`. */
-static inline void *ts_real_bound(enum ts_fn fn, void *caller)
+/* The real function for a call that returns to `caller`, if the first binding tells; else NULL. */
+static inline void *ts_real_known(enum ts_fn fn, void *caller)
 {
 	struct ts_binding *b = atomic_load_explicit(&ts_bindings[fn], memory_order_acquire);
 
-	if (ts_likely(b && (uintptr_t)caller - b->low < b->size))
-		return b->real;
-	return ts_bind(fn, caller);
+	return ts_likely(b && (uintptr_t)caller - b->low < b->size) ? b->real : NULL;
+}
+
+/* The same, found where it is not known. */
+static inline void *ts_real_bound(enum ts_fn fn, void *caller)
+{
+	void *real = ts_real_known(fn, caller);
+
+	return ts_likely(real) ? real : ts_bind(fn, caller);
 }
 
 /* dlsym and cuGetProcAddress route: one function a row, the first that was handed out. */

@@ -83,38 +83,59 @@ static inline bool ts_keeps(enum ts_class class)
 
 /* --- wrappers -------------------------------------------------------------------- */
 
+/* Each is two functions: a thin one that only jumps, to the real function while recording is off,
+ * else to the other, which does everything.  In one function the compiler would make room for the
+ * second half before it knows that it will not run.  A jump keeps the caller's return address; a
+ * build that makes calls of jumps has one function. */
+#if defined(__OPTIMIZE__) && !defined(TS_SANITIZED)
+#define TS_HALF static __attribute__((noinline))
+#else
+#define TS_HALF static inline __attribute__((always_inline))
+#endif
+
 #define TS_BODY(lib, symbol, type, pt, route_, find, args, class, ...)                             \
+	const struct ts_hook hook_ = { TS_FN_##symbol, route_, pt, __builtin_frame_address(0) };   \
 	type *real_ = (type *)(find);                                                              \
 	struct ts_ring *ring_;                                                                     \
 	TS_RET_##lib r_;                                                                           \
 	if (ts_unlikely(!real_))                                                                   \
 		return TS_MISSING_##lib;                                                           \
-	if (ts_off() && !ts_keeps(TS_CLASS_##class))                                               \
-		return real_ args;                                                                 \
-	/* From here on only, so that the return above can be a jump. */                           \
-	const struct ts_hook hook_ = { TS_FN_##symbol, route_, pt, __builtin_frame_address(0) };   \
 	ring_ = ts_enter();                                                                        \
 	TS_DO_##class(args, ##__VA_ARGS__)                                                         \
 	(void)hook_, (void)ring_;                                                                  \
 	ts_leave();                                                                                \
 	return r_;
 
-#define TS_WRAPPER(lib, symbol, name, label, type, pt, route, find, params, args, class, ...)      \
+/* `known`: the real function where that is known already, `find`: found where it is not. */
+#define TS_WRAPPER(lib, symbol, name, label, type, pt, route, known, find, params, args, class,    \
+		   ...)                                                                            \
 	extern type name label;                                                                    \
-	TS_RET_##lib name params                                                                   \
+	TS_HALF TS_RET_##lib name##_on params                                                      \
 	{                                                                                          \
 		TS_BODY(lib, symbol, type, pt, route, find, args, class, ##__VA_ARGS__)            \
+	}                                                                                          \
+	TS_RET_##lib name params                                                                   \
+	{                                                                                          \
+		if (ts_off() && !ts_keeps(TS_CLASS_##class)) {                                     \
+			type *known_ = (type *)(known);                                            \
+			if (ts_likely(known_))                                                     \
+				return known_ args;                                                \
+		}                                                                                  \
+		return name##_on args;                                                             \
 	}
 
 #define TS_WRAP_SYMBOL(lib, symbol, type, pt, params, args, class, ...)                            \
 	TS_WRAPPER(lib, symbol, ts_sym_##symbol, __asm__(#symbol) TS_EXPORT, type, pt,             \
-		   TS_ROUTE_SYMBOL, ts_real_bound(TS_FN_##symbol, __builtin_return_address(0)),    \
-		   params, args, class, ##__VA_ARGS__)
+		   TS_ROUTE_SYMBOL, ts_real_known(TS_FN_##symbol, __builtin_return_address(0)),    \
+		   ts_real_bound(TS_FN_##symbol, __builtin_return_address(0)), params, args,       \
+		   class, ##__VA_ARGS__)
 #define TS_WRAP_DLSYM(lib, symbol, type, pt, params, args, class, ...)                             \
 	TS_WRAPPER(lib, symbol, ts_dlsym_##symbol, , type, pt, TS_ROUTE_DLSYM,                     \
+		   ts_real_held(&ts_real_dlsym[TS_FN_##symbol]), \
 		   ts_real_held(&ts_real_dlsym[TS_FN_##symbol]), params, args, class, ##__VA_ARGS__)
 #define TS_WRAP_PROC(lib, symbol, type, pt, params, args, class, ...)                              \
 	TS_WRAPPER(lib, symbol, ts_proc_##symbol, , type, pt, TS_ROUTE_PROC,                       \
+		   ts_real_held(&ts_real_proc[TS_FN_##symbol]), \
 		   ts_real_held(&ts_real_proc[TS_FN_##symbol]), params, args, class, ##__VA_ARGS__)
 
 #define TS_WRAP_RT(symbol, type, pt, params, args, class, ...)                                     \
@@ -244,48 +265,55 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 #define TS_DO_RESET_CONTEXT(args, ctx) TS_RESET(args, -1, ts_context_number(ctx), 0, r_ || which_)
 #define TS_DO_RESET_POOL(args, pool) TS_RESET(args, -1, 0, pool, true)
 
+/* `op_` is filled by the class: the record in the ring itself, or for a call inside another hook a
+ * copy that tells that one what it does not know. */
 #define TS_OPERATED(args, ...)                                                                     \
-	if (ring_ || ts_self.outer) {                                                              \
-		struct ts_rec_op op_;                                                              \
-		ts_hook_op_clear(&op_);                                                            \
-		__VA_ARGS__;                                                                       \
-		if (ring_) {                                                                       \
-			void *token_ = ts_hook_op_begin(&hook_, &op_);                             \
-			r_ = real_ args;                                                           \
-			ts_hook_op_end(ring_, &hook_, &op_, (int)r_, token_);                      \
-		} else {                                                                           \
-			ts_hook_op_nested(&hook_, &op_);                                           \
-			r_ = real_ args;                                                           \
+	if (ts_likely(ring_)) {                                                                    \
+		struct ts_rec_op *op_ = ts_reserve(ring_, 2);                                      \
+		void *token_ = NULL;                                                               \
+		if (ts_likely(op_)) {                                                              \
+			ts_hook_op_clear(op_);                                                     \
+			__VA_ARGS__;                                                               \
+			token_ = ts_hook_op_begin(&hook_, op_);                                    \
 		}                                                                                  \
+		r_ = real_ args;                                                                   \
+		if (ts_likely(op_))                                                                \
+			ts_hook_op_end(ring_, &hook_, op_, (int)r_, token_);                       \
+	} else if (ts_self.outer) {                                                                \
+		struct ts_rec_op nested_, *op_ = &nested_;                                         \
+		ts_hook_op_clear(op_);                                                             \
+		__VA_ARGS__;                                                                       \
+		ts_hook_op_nested(&hook_, op_);                                                    \
+		r_ = real_ args;                                                                   \
 	} else {                                                                                   \
 		r_ = real_ args;                                                                   \
 	}
 #define TS_DO_LAUNCH(args, kernel_, stream_, gx, gy, gz, bx, by, bz, shared_)                      \
-	TS_OPERATED(args, op_.handle = TS_U64(kernel_), op_.stream = TS_U64(stream_),              \
-		    op_.grid[0] = (uint32_t)(gx), op_.grid[1] = (uint32_t)(gy),                    \
-		    op_.grid[2] = (uint32_t)(gz), op_.block[0] = (uint32_t)(bx),                   \
-		    op_.block[1] = (uint32_t)(by), op_.block[2] = (uint32_t)(bz),                  \
-		    op_.shared_bytes = (uint32_t)(shared_))
-#define TS_DO_HOST_FUNC(args, stream_) TS_OPERATED(args, op_.stream = TS_U64(stream_))
+	TS_OPERATED(args, op_->handle = TS_U64(kernel_), op_->stream = TS_U64(stream_),            \
+		    op_->grid[0] = (uint32_t)(gx), op_->grid[1] = (uint32_t)(gy),                  \
+		    op_->grid[2] = (uint32_t)(gz), op_->block[0] = (uint32_t)(bx),                 \
+		    op_->block[1] = (uint32_t)(by), op_->block[2] = (uint32_t)(bz),                \
+		    op_->shared_bytes = (uint32_t)(shared_))
+#define TS_DO_HOST_FUNC(args, stream_) TS_OPERATED(args, op_->stream = TS_U64(stream_))
 #define TS_DO_GRAPH(args, exec_, stream_)                                                          \
-	TS_OPERATED(args, op_.dst = TS_U64(exec_), op_.handle = TS_U64(exec_),                     \
-		    op_.stream = TS_U64(stream_))
+	TS_OPERATED(args, op_->dst = TS_U64(exec_), op_->handle = TS_U64(exec_),                   \
+		    op_->stream = TS_U64(stream_))
 /* destination, source, bytes, cudaMemcpyKind + 1, stream */
 #define TS_DO_COPY(args, dst_, src_, bytes_, kind_, stream_)                                       \
-	TS_OPERATED(args, op_.dst = TS_U64(dst_), op_.src = TS_U64(src_), op_.bytes = bytes_,      \
-		    op_.copy_kind = (uint8_t)(kind_), op_.stream = TS_U64(stream_))
+	TS_OPERATED(args, op_->dst = TS_U64(dst_), op_->src = TS_U64(src_), op_->bytes = bytes_,   \
+		    op_->copy_kind = (uint8_t)(kind_), op_->stream = TS_U64(stream_))
 #define TS_DO_COPY_BATCH(args, bytes_, count_, stream_)                                            \
-	TS_OPERATED(args, op_.bytes = bytes_, op_.count = (uint32_t)(count_),                      \
-		    op_.copy_kind = TS_COPY_DEFAULT, op_.stream = TS_U64(stream_))
+	TS_OPERATED(args, op_->bytes = bytes_, op_->count = (uint32_t)(count_),                    \
+		    op_->copy_kind = TS_COPY_DEFAULT, op_->stream = TS_U64(stream_))
 #define TS_DO_COPY_WORDS(args, bytes_, count_)                                                     \
-	TS_OPERATED(args, op_.bytes = bytes_, op_.count = (uint32_t)(count_),                      \
-		    op_.copy_kind = TS_COPY_DEFAULT)
+	TS_OPERATED(args, op_->bytes = bytes_, op_->count = (uint32_t)(count_),                    \
+		    op_->copy_kind = TS_COPY_DEFAULT)
 #define TS_DO_SET(args, dst_, bytes_, stream_)                                                     \
-	TS_OPERATED(args, op_.dst = TS_U64(dst_), op_.bytes = bytes_,                              \
-		    op_.stream = TS_U64(stream_))
+	TS_OPERATED(args, op_->dst = TS_U64(dst_), op_->bytes = bytes_,                            \
+		    op_->stream = TS_U64(stream_))
 #define TS_DO_OP(args, dst_, src_, bytes_, stream_)                                                \
-	TS_OPERATED(args, op_.dst = TS_U64(dst_), op_.src = TS_U64(src_), op_.bytes = bytes_,      \
-		    op_.stream = TS_U64(stream_))
+	TS_OPERATED(args, op_->dst = TS_U64(dst_), op_->src = TS_U64(src_), op_->bytes = bytes_,   \
+		    op_->stream = TS_U64(stream_))
 
 #define TS_DO_CALL(args, stream_, object_)                                                         \
 	if (ring_) {                                                                               \

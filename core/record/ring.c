@@ -8,17 +8,19 @@
 #include "core/record/quiet.h"
 #include "core/record/writer.h"
 
-/* The room up to half a ring from here is used without another look, then the slow path comes
- * again: so the writer is woken when the ring fills, long before anybody has to wait. */
-static bool has_room(struct ts_ring *ring, uint64_t head, unsigned slots)
+/* Half a ring is used without another look at the writer's line, then the slow path comes again:
+ * the writer is woken when it has half a ring to do, long before anybody has to wait, and not when
+ * it keeps up by itself. */
+static bool has_room(struct ts_ring *ring, uint64_t head, unsigned slots, bool *wake)
 {
 	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	uint64_t half = ring->mask / 2 + 1, used = head - tail;
 
+	*wake = used >= half;
 	if (used + slots > ring->mask)
 		return false;
 	/* tail_seen is never later than the true tail. */
-	ring->tail_seen = used < half ? head - half : tail;
+	ring->tail_seen = *wake ? tail : tail - half;
 	return true;
 }
 
@@ -26,6 +28,7 @@ static bool wait_for_room(struct ts_ring *ring, uint64_t head, unsigned slots)
 {
 	const struct timespec step = { .tv_nsec = 50000 };
 	struct timespec begin, now;
+	bool wake;
 
 	ts_writer_wake();
 	if (ts_env.on_full == 1 || ring->stalled)
@@ -34,7 +37,7 @@ static bool wait_for_room(struct ts_ring *ring, uint64_t head, unsigned slots)
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
 		nanosleep(&step, NULL);
-		if (has_room(ring, head, slots))
+		if (has_room(ring, head, slots, &wake))
 			return true;
 		ts_writer_wake();
 		clock_gettime(CLOCK_MONOTONIC, &now);
@@ -53,8 +56,9 @@ void *ts_reserve_slow(struct ts_ring *ring, unsigned slots)
 	unsigned pad = at + slots > size ? size - at : 0;
 	struct quiet quiet = quiet_begin();
 	struct ts_rec *filler;
+	bool wake;
 
-	if (!has_room(ring, head, pad + slots) && !wait_for_room(ring, head, pad + slots)) {
+	if (!has_room(ring, head, pad + slots, &wake) && !wait_for_room(ring, head, pad + slots)) {
 		atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
 		ts_lost(TS_LOST_ring_full, 1);
 		atomic_store_explicit(&ring->busy, 0, memory_order_relaxed);
@@ -62,7 +66,8 @@ void *ts_reserve_slow(struct ts_ring *ring, unsigned slots)
 		return NULL;
 	}
 	ring->stalled = 0;
-	ts_writer_wake();
+	if (wake)
+		ts_writer_wake();
 	if (pad) {
 		filler = (struct ts_rec *)(void *)(ring->slots + (size_t)at * TS_SLOT);
 		filler->kind = TS_REC_PAD;

@@ -23,6 +23,7 @@
 #define WRITE_AT (256u << 10)           /* bytes of lines that are written at once */
 #define POLL_BUSY_MS 5
 #define POLL_IDLE_MS 20
+#define POLLS_BUSY 20                   /* idle passes before the longer wait */
 /* A stamp is visible to the writer no later than this after it was taken, unless the ring says
  * busy: the time a store takes to leave its core, with a wide margin. */
 #define STORE_DELAY_NS 200000
@@ -274,14 +275,15 @@ static bool can_begin(uint64_t start_ns)
 static void *run(void *arg)
 {
 	uint64_t start_ns = now_ns(), flushed_ns = start_ns;
-	bool was_busy = true;
+	unsigned idle = 0;              /* passes since there was something to print */
 
 	(void)arg;
 	ts_self.depth = 1;              /* whatever this thread calls is not recorded */
 	prctl(PR_SET_NAME, TS_THREAD_WRITER);
 	for (;;) {
 		struct timespec poll = { .tv_nsec =
-					     (was_busy ? POLL_BUSY_MS : POLL_IDLE_MS) * 1000000 };
+					     (idle < POLLS_BUSY ? POLL_BUSY_MS : POLL_IDLE_MS) *
+					     1000000 };
 
 		if (!atomic_load(&finish_asked))
 			futex(&wake, FUTEX_WAIT, 0, &poll);
@@ -296,7 +298,7 @@ static void *run(void *arg)
 		ts_clock_maintain();
 		if (atomic_load(&finish_asked))
 			break;
-		was_busy = pass(REGULAR);
+		idle = pass(REGULAR) ? 0 : idle + 1;
 		if (ts_device && now_ns() - flushed_ns > ts_env.flush_ms * 1000000) {
 			ts_device->flush(0, false);
 			flushed_ns = now_ns();

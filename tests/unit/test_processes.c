@@ -417,7 +417,7 @@ static void in_handler(int number)
 
 static void interrupted(void)
 {
-	const struct itimerspec often = {{0, 200000}, {0, 200000}};
+	const struct itimerspec often = {{0, 20000}, {0, 20000}};
 	struct sigaction action = {.sa_handler = in_handler, .sa_flags = SA_RESTART};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
 	timer_t timer;
@@ -425,7 +425,7 @@ static void interrupted(void)
 	sigaction(SIGALRM, &action, NULL);
 	timer_create(CLOCK_MONOTONIC, &event, &timer);
 	timer_settime(timer, 0, &often, NULL);
-	for (int i = 0; i < 200000; i++)
+	for (int i = 0; i < 30000; i++)
 		tstrace_end_span(NULL, tstrace_begin_span(NULL, "work", TSTRACE_OP));
 	timer_delete(timer);
 }
