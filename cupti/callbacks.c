@@ -3,7 +3,8 @@
  * A runtime that is linked in statically is not hooked, the driver calls it makes are: they record
  * the call, with the ids of both.  A call in which no hook was met came by a route we do not see
  * (the library was loaded by CUDA_INJECTION64_PATH alone, RTLD_DEEPBIND): it is recorded here, by
- * its parameters where the tables of the hooks know them, else by its name. */
+ * its parameters where the tables of the hooks know them, else by those of the driver's call inside
+ * it, else by its name. */
 #include <string.h>
 
 #include "core/record/arena.h"
@@ -35,7 +36,10 @@ static void on_enter(const CUpti_CallbackData *data, bool is_runtime, unsigned r
 	} else if (!ts_self.unhooked) {
 		ts_self.unhooked = data->correlationId;
 		ts_self.unhooked_inside = 0;
+		ts_self.unhooked_opaque = !row;
 		*data->correlationData = row ? ts_teller->enter(row) : ts_clock_now();
+	} else if (ts_self.unhooked_opaque && row && !is_runtime) {
+		*data->correlationData = ts_teller->enter(row);
 	}
 }
 
@@ -82,19 +86,28 @@ static void record_name(const CUpti_CallbackData *data, uint64_t begin, int resu
 	ts_leave();
 }
 
-static void on_exit_call(const CUpti_CallbackData *data, unsigned row)
+static void on_exit_call(const CUpti_CallbackData *data, bool is_runtime, unsigned row)
 {
 	struct ts_told told = {.begin = *data->correlationData,
 			       .correlation = data->correlationId,
 			       .kernel = data->symbolName};
 
 	/* One that we did not see begin has anything there. */
-	if (!told.begin || ts_self.unhooked != data->correlationId)
+	if (!told.begin || !ts_self.unhooked)
 		return;
-	*data->correlationData = 0;
-	ts_self.unhooked = 0;
 	if (data->functionReturnValue)
 		told.result = *(const int *)data->functionReturnValue;
+	if (ts_self.unhooked != data->correlationId) {
+		/* The driver's call inside a runtime's that we cannot read. */
+		if (ts_self.unhooked_opaque && !is_runtime && row && data->functionParams) {
+			told.correlation2 = ts_self.unhooked;
+			ts_teller->exit(row, data->functionParams, &told);
+			ts_self.unhooked_inside++;
+		}
+		return;
+	}
+	*data->correlationData = 0;
+	ts_self.unhooked = 0;
 	if (ts_self.unhooked_inside) {
 		if (row)
 			ts_teller->drop(row);
@@ -118,15 +131,15 @@ void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_Call
 			cupti_context_ends();
 	} else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		const CUpti_CallbackData *call = data;
-
+		bool is_runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
 		unsigned row = row_of(domain, id);
 
 		if (call->callbackSite == CUPTI_API_ENTER) {
-			on_enter(call, domain == CUPTI_CB_DOMAIN_RUNTIME_API, row);
+			on_enter(call, is_runtime, row);
 		} else {
 			if (is_managed_allocation(domain, id))
 				cupti_managed_used();
-			on_exit_call(call, row);
+			on_exit_call(call, is_runtime, row);
 		}
 	}
 }
@@ -150,7 +163,8 @@ static unsigned find_row(const char *name, bool is_runtime)
 	const char *end = is_runtime ? strrchr(name, '_') : NULL;
 	char exported[96];
 
-	if (!ts_teller || !name)
+	/* No header says how CUPTI lays out the compiler's own entry points, __cudaLaunchKernel. */
+	if (!ts_teller || !name || *name == '_')
 		return 0;
 	if (!end || end[1] != 'v')
 		end = name + strlen(name);

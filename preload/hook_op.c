@@ -99,6 +99,7 @@ void ts_hook_op_told(struct ts_ring *ring, const struct ts_hook *hook, struct ts
 	if (told->kernel && ts_fn_facts[hook->fn].class == TS_CLASS_LAUNCH)
 		op->name = ts_arena_text(told->kernel);
 	ts_self.correlation[0] = told->correlation;
+	ts_self.correlation[1] = told->correlation2;
 	ts_hook_op_end(ring, hook, op, told->result, NULL);
 }
 

@@ -41,11 +41,13 @@
 			  TS_U64(stream_), (int)r_);
 #undef TS_OPERATED
 #define TS_OPERATED(args, ...)                                                                     \
-	struct ts_rec_op op_;                                                                      \
+	struct ts_rec_op *op_ = ts_reserve(ring_, 2);                                              \
 	r_ = real_ args;                                                                           \
-	ts_hook_op_clear(&op_);                                                                    \
-	__VA_ARGS__;                                                                               \
-	ts_hook_op_told(ring_, &hook_, &op_, told_);
+	if (op_) {                                                                                 \
+		ts_hook_op_clear(op_);                                                             \
+		__VA_ARGS__;                                                                       \
+		ts_hook_op_told(ring_, &hook_, op_, told_);                                        \
+	}
 #undef TS_DO_CALL
 #define TS_DO_CALL(args, stream_, object_)                                                         \
 	r_ = real_ args;                                                                           \
@@ -87,7 +89,8 @@
                                                                                                    \
 		(void)params_;                                                                     \
 		TS_EXPAND(TS_LOCALS, TS_UNPAREN args)                                              \
-		TS_DO_##class(args, ##__VA_ARGS__)(void) hook_, (void)ring_, (void)r_;             \
+		TS_DO_##class(args, ##__VA_ARGS__)                                                 \
+		(void)hook_, (void)ring_, (void)r_;                                                \
 	}
 
 #undef TS_RT
@@ -174,7 +177,7 @@ static void leave(unsigned fn, const void *params, const struct ts_told *told)
 	ts_where_changed();
 	if (ring) {
 		ts_self.correlation[0] = told->correlation;
-		ts_self.correlation[1] = 0;
+		ts_self.correlation[1] = told->correlation2;
 		tell[fn](ring, params, told, __builtin_frame_address(0));
 		atomic_store_explicit(&ring->busy, 0, memory_order_relaxed);
 	}

@@ -9,7 +9,8 @@
 void ts_hook_free_told(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin,
 		       uint8_t kind, uint64_t address, bool ordered, uint64_t stream, int error);
 
-/* A launch, copy, set or mapping; `op` as for ts_hook_op_begin. */
+/* A launch, copy, set or mapping; `op` is reserved in the ring, and filled as for
+ * ts_hook_op_begin. */
 void ts_hook_op_told(struct ts_ring *ring, const struct ts_hook *hook, struct ts_rec_op *op,
 		     const struct ts_told *told);
 

@@ -59,7 +59,7 @@ static inline void ts_device_correlate(uint32_t *slots, uint32_t id)
 struct ts_told {
 	uint64_t begin;         /* what enter gave */
 	int result;
-	uint32_t correlation;
+	uint32_t correlation, correlation2;
 	const char *kernel;     /* a launch's raw kernel name, NULL when not told */
 };
 struct ts_teller {

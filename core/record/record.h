@@ -39,7 +39,8 @@ struct ts_thread {
 	uint32_t number;                /* of the thread in the trace, from 1; 0 not yet given */
 	/* backend: id of a runtime call under way that no hook saw */
 	uint32_t unhooked;
-	uint32_t unhooked_inside;       /* backend: hooked driver calls seen inside it */
+	uint32_t unhooked_inside;       /* backend: calls recorded inside it */
+	uint32_t unhooked_opaque;       /* backend: its parameters cannot be read */
 };
 
 extern _Thread_local struct ts_thread ts_self __attribute__((tls_model("initial-exec")));
