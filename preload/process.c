@@ -1,10 +1,13 @@
 /* Hooks into the process's life: what unmaps code, and what ends the program without its exit
  * handlers. */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "core/record/device.h"
 #include "core/record/file.h"
@@ -50,45 +53,103 @@ TS_EXPORT int dlclose(void *handle)
 	return result;
 }
 
-static void before_exec(void)
+/* Whether `file` is there to be run: else ending the trace and taking that back would be in vain.
+ * `search`: in PATH, unless it names a folder. */
+static bool is_there(const char *file, bool search)
 {
-	if (is_own_process())
-		ts_record_before_exec();
+	const char *folder = getenv("PATH");
+	char path[1024];
+
+	if (!file)
+		return false;
+	if (!search || strchr(file, '/'))
+		return !access(file, X_OK);
+	if (!folder)
+		return true;
+	for (;;) {
+		int length = (int)strcspn(folder, ":");
+
+		/* What does not fit is not looked for. */
+		if (snprintf(path, sizeof(path), "%.*s%s%s", length, folder, length ? "/" : "",
+			     file) >= (int)sizeof(path) ||
+		    !access(path, X_OK))
+			return true;
+		if (!folder[length])
+			return false;
+		folder += length + 1;
+	}
+}
+
+static bool before_exec(const char *file, bool search)
+{
+	int saved = errno;
+	bool may_end = is_own_process() && is_there(file, search) && ts_record_may_end();
+
+	errno = saved;
+	return may_end;
+}
+
+static int after_exec(bool may_end, int result)
+{
+	/* Not in the child of daemon(3). */
+	if (may_end && is_own_process())
+		ts_record_goes_on();
+	return result;
 }
 
 TS_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
+	bool may_end;
+
 	NEXT(execve);
-	before_exec();
-	return next(path, argv, envp);
+	may_end = before_exec(path, false);
+	return after_exec(may_end, next(path, argv, envp));
 }
 
 TS_EXPORT int execv(const char *path, char *const argv[])
 {
+	bool may_end;
+
 	NEXT(execv);
-	before_exec();
-	return next(path, argv);
+	may_end = before_exec(path, false);
+	return after_exec(may_end, next(path, argv));
 }
 
 TS_EXPORT int execvp(const char *file, char *const argv[])
 {
+	bool may_end;
+
 	NEXT(execvp);
-	before_exec();
-	return next(file, argv);
+	may_end = before_exec(file, true);
+	return after_exec(may_end, next(file, argv));
 }
 
 TS_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
+	bool may_end;
+
 	NEXT(execvpe);
-	before_exec();
-	return next(file, argv, envp);
+	may_end = before_exec(file, true);
+	return after_exec(may_end, next(file, argv, envp));
 }
 
 TS_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
+	bool may_end;
+
 	NEXT(fexecve);
-	before_exec();
-	return next(fd, argv, envp);
+	may_end = is_own_process() && fcntl(fd, F_GETFD) >= 0 && ts_record_may_end();
+	return after_exec(may_end, next(fd, argv, envp));
+}
+
+/* The parent ends inside, by an _exit that does not pass through us. */
+TS_EXPORT int daemon(int nochdir, int noclose)
+{
+	bool may_end;
+
+	NEXT(daemon);
+	may_end = is_own_process() && ts_record_may_end();
+	return after_exec(may_end, next(nochdir, noclose));
 }
 
 /* The arguments of the l-forms as an array, in the caller's frame: they come up to a NULL. */

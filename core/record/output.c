@@ -310,6 +310,23 @@ void ts_output_last(const void *lines, size_t bytes)
 		ts_say("the trace ends with a torn line");
 }
 
+bool ts_output_hold(const void *lines, size_t bytes)
+{
+	if (!S_ISREG(made.st_mode) ||
+	    (ts_compress_on() && ts_compress(lines, bytes, &lines, &bytes)) || !hold_on())
+		return false;
+	if (write_all(lines, bytes))
+		return true;
+	ts_output_take_back();
+	return false;
+}
+
+void ts_output_take_back(void)
+{
+	if (!hold_on() || ftruncate(fd, good) || lseek(fd, good, SEEK_SET) != good)
+		fail(errno, 0);
+}
+
 int ts_output_flush(bool to_disk)
 {
 	if (!error && to_disk && fd >= 0 && fsync(fd) && errno != EINVAL && errno != EROFS)

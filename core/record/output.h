@@ -26,6 +26,11 @@ int ts_output_write(const void *lines, size_t bytes, uint64_t count);
 /* After a failure, once more, at the very end: there may be room again for these last lines. */
 void ts_output_last(const void *lines, size_t bytes);
 
+/* Lines that may be the last, or be taken back: only in a regular file.  False: none were
+ * written. */
+bool ts_output_hold(const void *lines, size_t bytes);
+void ts_output_take_back(void);
+
 /* Make what was written readable by others now (end a compressed frame); to_disk: fsync. */
 int ts_output_flush(bool to_disk);
 void ts_output_close(void);

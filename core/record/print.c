@@ -282,8 +282,8 @@ static void close_span(uint32_t id, uint64_t end_ns)
 
 void ts_print_open_spans(uint64_t end_ns)
 {
-	while (open_count)
-		close_at(open_count - 1, end_ns, "open_at_end");
+	for (size_t i = open_count; i-- > 0;)
+		print_span_close(open_spans[i].id, open_spans[i].start_ns, end_ns, "open_at_end");
 }
 
 /* --- API calls --- */

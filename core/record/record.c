@@ -27,6 +27,8 @@
 
 /* Longest time for the last lines, beside TSTRACE_EXIT_MS for the device. */
 #define FINISH_MS 3000
+/* The same before an exec. */
+#define MAY_END_MS 1000
 /* Opening opens libraries, CUPTI for one, and the first call may come from a thread of 16 KiB: room
  * as on a usual thread, of which only what is used is ever there. */
 #define OPEN_STACK (8u << 20)
@@ -340,9 +342,29 @@ int ts_record_finish(const char *reason, bool exiting)
 	return result;
 }
 
-void ts_record_before_exec(void)
+bool ts_record_may_end(void)
 {
-	ts_record_flush(1000, false);
+	int state = atomic_load(&ts_recording);
+	struct quiet quiet;
+
+	if (state != TS_REC_ON && state != TS_REC_OFF)
+		return false;
+	quiet = quiet_begin();
+	ts_self.depth++;
+	if (ts_device)
+		ts_device->flush(MAY_END_MS, false);
+	ts_writer_hold(MAY_END_MS);
+	ts_self.depth--;
+	quiet_end(quiet);
+	return true;
+}
+
+void ts_record_goes_on(void)
+{
+	struct quiet quiet = quiet_begin();
+
+	ts_writer_resume();
+	quiet_end(quiet);
 }
 
 /* The destructor tells of the end of the initial thread, also of one that records nothing. */

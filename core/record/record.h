@@ -134,8 +134,11 @@ int ts_record_flush(unsigned timeout_ms, bool to_disk);
  * through. `exiting`: called from the exit path.  0 or -errno. */
 int ts_record_finish(const char *reason, bool exiting);
 
-/* The program is about to exec: bring what is recorded into the file. */
-void ts_record_before_exec(void);
+/* The process may become another program, or end, without another word (exec, daemon): bring what
+ * is recorded into the file and end the trace there.  True: when it did not after all,
+ * ts_record_goes_on takes the end back.  Keep errno. */
+bool ts_record_may_end(void);
+void ts_record_goes_on(void);
 
 /* The device backend was started (or there is none): the first lines can be written. */
 bool ts_record_device_started(void);

@@ -34,6 +34,7 @@ static _Atomic uint32_t wake;           /* futex: something to do */
 static _Atomic uint32_t done;           /* futex: grows with each finished pass */
 static _Atomic uint32_t flush_asked, flush_done;
 static _Atomic int flush_to_disk, finish_asked, finished;
+static _Atomic uint32_t holders;        /* futex: who may end the process any moment */
 static const char *finish_reason;
 static char reason_text[1024];
 static bool begun;                      /* the first lines are printed */
@@ -195,6 +196,46 @@ static bool pass(enum pass kind)
 	return ts_lines.count != before;
 }
 
+static void flush_is_done(uint32_t asked)
+{
+	atomic_store(&flush_done, asked);
+	futex(&flush_done, FUTEX_WAKE, INT32_MAX, NULL);
+}
+
+/* The trace as it would end now; true when that can be taken back. */
+static bool print_end_to_take_back(void)
+{
+	bool held = false;
+
+	pass(LAST);
+	write_lines(true);
+	if (!ts_output_error()) {
+		ts_print_end(NULL);
+		held = ts_output_hold(ts_lines.text, ts_lines.whole);
+		ts_lines.whole = ts_lines.used = 0;
+		ts_lines.count = count_written;
+	}
+	if (held)
+		ts_file_unlink();
+	return held;
+}
+
+/* The process may be another program's or gone from here on; if it is not, go on as before. */
+static void hold(void)
+{
+	bool held = print_end_to_take_back();
+	uint32_t count;
+
+	flush_is_done(atomic_load(&flush_asked));
+	while ((count = atomic_load(&holders)) && !atomic_load(&finish_asked)) {
+		futex(&holders, FUTEX_WAIT, count,
+		      &(struct timespec){ .tv_nsec = POLL_IDLE_MS * 1000000 });
+		flush_is_done(atomic_load(&flush_asked));
+	}
+	if (held)
+		ts_output_take_back();
+}
+
 static void serve_flush(void)
 {
 	uint32_t asked = atomic_load(&flush_asked);
@@ -207,8 +248,10 @@ static void serve_flush(void)
 	pass(AWAITED);
 	write_lines(true);
 	ts_output_flush(atomic_exchange(&flush_to_disk, 0));
-	atomic_store(&flush_done, asked);
-	futex(&flush_done, FUTEX_WAKE, INT32_MAX, NULL);
+	if (atomic_load(&holders))
+		hold();
+	else
+		flush_is_done(asked);
 }
 
 /* What is in the file is the beginning of a valid trace: with a failed terminal it is one. */
@@ -245,8 +288,7 @@ static void end(void)
 	ts_file_unlink();
 	atomic_store(&finished, 1);
 	/* All that could be written is: who waits for a flush need not wait on. */
-	atomic_store(&flush_done, atomic_load(&flush_asked));
-	futex(&flush_done, FUTEX_WAKE, INT32_MAX, NULL);
+	flush_is_done(atomic_load(&flush_asked));
 	atomic_fetch_add(&done, 1);
 	futex(&done, FUTEX_WAKE, INT32_MAX, NULL);
 }
@@ -365,6 +407,18 @@ int ts_writer_flush(unsigned timeout_ms, bool to_disk)
 	return wait_for(&flush_done, ticket, timeout_ms) ? ts_output_error() : -ETIMEDOUT;
 }
 
+int ts_writer_hold(unsigned timeout_ms)
+{
+	atomic_fetch_add(&holders, 1);
+	return ts_writer_flush(timeout_ms, false);
+}
+
+void ts_writer_resume(void)
+{
+	atomic_fetch_sub(&holders, 1);
+	futex(&holders, FUTEX_WAKE, 1, NULL);
+}
+
 int ts_writer_finish(const char *reason, unsigned timeout_ms)
 {
 	/* The writer may need it after the caller has stopped waiting. */
@@ -384,6 +438,7 @@ void ts_writer_child(void)
 	atomic_store(&flush_done, 0);
 	atomic_store(&finish_asked, 0);
 	atomic_store(&finished, 0);
+	atomic_store(&holders, 0);
 	finish_reason = NULL;
 	ts_lines.used = ts_lines.whole = 0;
 	ts_lines.count = count_written = 0;

@@ -12,6 +12,10 @@
 int ts_writer_start(void);
 void ts_writer_wake(void);                      /* signal-safe */
 int ts_writer_flush(unsigned timeout_ms, bool to_disk);
+/* Flush, and end the trace as if the process ended now, since it may (exec).  Until resume, which
+ * takes that back, nothing is written; a full ring loses events. */
+int ts_writer_hold(unsigned timeout_ms);
+void ts_writer_resume(void);
 int ts_writer_finish(const char *reason, unsigned timeout_ms);
 void ts_writer_child(void);
 
@@ -30,7 +34,7 @@ void ts_print_span_id(uint32_t span);           /* ,"span_id":"s7" */
 void ts_print_stack(const char *key, uint32_t stack);
 void ts_print_device(const char *key, int device, bool is_host);
 void ts_print_arena_text(const char *key, uint32_t text, const char *otherwise);
-void ts_print_open_spans(uint64_t end_ns);      /* close what is open at the end */
+void ts_print_open_spans(uint64_t end_ns);      /* spans still open, as closed; stays as it is */
 void ts_saw_time(uint64_t session_ns);          /* evidence: the terminal is not before it */
 uint64_t ts_latest_time(void);
 void ts_print_child(void);

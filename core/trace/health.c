@@ -267,7 +267,8 @@ static int gather(struct ts_evidence *evidence, const char *path, bool allow_tru
 		WARNING("truncated_tail", "the file stops early");
 	else if (evidence->all_lines_read && !evidence->has_terminal)
 		ERROR(0, "parse_terminal_missing",
-		      "the terminal event is missing: the run was cut off");
+		      "the terminal event is missing: the process was killed by a signal, left "
+		      "by a system call of its own, or still runs");
 	return 0;
 }
 

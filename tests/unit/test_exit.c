@@ -179,7 +179,7 @@ static void exec_after_events(void)
 		put_launch("k", 0);
 		put_alloc(UINT64_C(0x1000) * (1 + (uint64_t)i), 16, 0, 0);
 	}
-	ts_record_before_exec();
+	ts_record_may_end();
 	execl("/bin/true", "true", (char *)NULL);
 }
 
@@ -191,10 +191,9 @@ static void test_exec_keeps_the_events(void **state)
 	(void)state;
 	assert_int_equal(run_session(exec_after_events, path, "TSTRACE_FLUSH_MS=60000", NULL), 0);
 	assert_string_equal(said, "");
-	lines = trace_lines(path);
+	lines = valid_trace(path);
 	assert_int_equal(event_count(lines, "op"), 100);
 	assert_int_equal(event_count(lines, "memory"), 100);
-	assert_int_equal(event_count(lines, "terminal"), 0);
 	json_decref(lines);
 }
 
