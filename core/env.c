@@ -175,6 +175,38 @@ static int set_one(const char *variable, ts_env_warn *warn)
 	return 1;
 }
 
+/* Bytes of a well-formed UTF-8 sequence; 0: there is none. */
+static size_t utf8_length(const unsigned char *p)
+{
+	size_t length = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3
+			: *p < 0xf5				  ? 4
+								  : 0;
+
+	for (size_t i = 1; i < length; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return length;
+}
+
+/* Bytes that are no text are replaced as the trace is written: two keys that differ only in them
+ * would become one, which JSON must not have twice. */
+static int check_tags(ts_env_warn *warn)
+{
+	const unsigned char *p = (const void *)ts_env.tags;
+	size_t length;
+
+	while (*p && (length = utf8_length(p)))
+		p += length;
+	if (!*p)
+		return 0;
+	warn("TSTRACE_TAGS is not valid UTF-8; no tag is written");
+	ts_env.tags = "";
+	return 1;
+}
+
 int ts_env_read(char **environment, ts_env_warn *warn)
 {
 	int warnings = 0;
@@ -191,5 +223,5 @@ int ts_env_read(char **environment, ts_env_warn *warn)
 			continue;
 		warnings += set_one(variable, warn);
 	}
-	return warnings;
+	return warnings + check_tags(warn);
 }

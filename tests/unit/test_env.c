@@ -92,6 +92,23 @@ static void test_bad_values_keep_the_default(void **state)
 	}
 }
 
+static void test_tags_are_text(void **state)
+{
+	static const char *const bad[] = {
+	    "TSTRACE_TAGS=a\xff=1,a\xfe=2", "TSTRACE_TAGS=k=\xc3",	"TSTRACE_TAGS=\xc0\x80=1",
+	    "TSTRACE_TAGS=\xed\xa0\x80=1",	 "TSTRACE_TAGS=\xf4\x90\x80\x80=1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TS_ARRAY_SIZE(bad); i++) {
+		assert_int_equal(set(bad[i]), 1);
+		assert_non_null(strstr(warning, "TSTRACE_TAGS is not valid UTF-8"));
+		assert_string_equal(ts_env.tags, "");
+	}
+	assert_int_equal(set("TSTRACE_TAGS=gr\xc3\xb6\xc3\x9f" "e=\xf0\x9f\x98\x80"), 0);
+	assert_string_equal(ts_env.tags, "gr\xc3\xb6\xc3\x9f" "e=\xf0\x9f\x98\x80");
+}
+
 static void test_unknown_names(void **state)
 {
 	static char long_name[4096] = "TSTRACE_";
@@ -125,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_good_values),
 	    cmocka_unit_test(test_bad_values_keep_the_default),
+	    cmocka_unit_test(test_tags_are_text),
 	    cmocka_unit_test(test_unknown_names),
 	    cmocka_unit_test(test_table),
 	};
