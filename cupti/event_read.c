@@ -245,12 +245,24 @@ void event_reader_flush(unsigned timeout_ms, bool forced)
 	pthread_mutex_unlock(&event_lock);
 }
 
+/* pthread_mutex_clocklock() would do, but the thread sanitizer does not see it. */
+static bool lock_within(pthread_mutex_t *mutex, unsigned ms)
+{
+	const struct timespec step = { .tv_nsec = 1000000 };
+
+	for (unsigned i = 0; i < ms; i++) {
+		if (!pthread_mutex_trylock(mutex))
+			return true;
+		nanosleep(&step, NULL);
+	}
+	return false;
+}
+
 void event_reader_stop(void)
 {
-	const struct timespec deadline = device_deadline(LAST_MS);
 	/* What is being read is neither pending nor given out.  Our thread may hang in the driver:
 	 * then some of it is told twice. */
-	bool locked = !pthread_mutex_clocklock(&event_driver_lock, CLOCK_MONOTONIC, &deadline);
+	bool locked = lock_within(&event_driver_lock, LAST_MS);
 
 	pthread_mutex_lock(&event_lock);
 	if (!atomic_exchange(&stopped, true) && event_pending)
