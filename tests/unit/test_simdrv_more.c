@@ -265,6 +265,32 @@ static void listed_kernels(void **state)
 	assert_int_equal(D(cuLibraryEnumerateKernels)(kernels, 4, lib), CUDA_ERROR_INVALID_HANDLE);
 }
 
+/* What is set on one of the two handles of a kernel holds for launches by the other. */
+static void two_handles(void **state)
+{
+	(void)state;
+	static const char image[64];
+	drv_context();
+	CUlibrary lib;
+	CUkernel k;
+	CUfunction f;
+	const unsigned shared = 100000;
+	OK(D(cuLibraryLoadData)(&lib, image, NULL, NULL, 0, NULL, NULL, 0));
+	OK(D(cuLibraryGetKernel)(&k, lib, "k"));
+	OK(D(cuKernelGetFunction)(&f, k));
+	__typeof__(&cuLaunchKernel) launch = D(cuLaunchKernel);
+	assert_int_equal(launch((CUfunction)k, 1, 1, 1, 32, 1, 1, shared, NULL, NULL, NULL),
+			 CUDA_ERROR_INVALID_VALUE);
+	OK(D(cuFuncSetAttribute)(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared));
+	OK(launch((CUfunction)k, 1, 1, 1, 32, 1, 1, shared, NULL, NULL, NULL));
+	OK(D(cuKernelSetAttribute)(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 0, k, 0));
+	assert_int_equal(launch(f, 1, 1, 1, 32, 1, 1, shared, NULL, NULL, NULL),
+			 CUDA_ERROR_INVALID_VALUE);
+	OK(D(cuLibraryUnload)(lib));
+	assert_int_equal(launch(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL),
+			 CUDA_ERROR_INVALID_HANDLE);
+}
+
 static void dot(void **state)
 {
 	(void)state;
@@ -308,10 +334,15 @@ static void empty_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(advice),	      cmocka_unit_test(batches),
-	    cmocka_unit_test(shared_memory),  cmocka_unit_test(green_contexts),
-	    cmocka_unit_test(linker),	      cmocka_unit_test(tensor_maps),
-	    cmocka_unit_test(listed_kernels), cmocka_unit_test(dot),
+	    cmocka_unit_test(advice),
+	    cmocka_unit_test(batches),
+	    cmocka_unit_test(shared_memory),
+	    cmocka_unit_test(green_contexts),
+	    cmocka_unit_test(linker),
+	    cmocka_unit_test(tensor_maps),
+	    cmocka_unit_test(listed_kernels),
+	    cmocka_unit_test(two_handles),
+	    cmocka_unit_test(dot),
 	    cmocka_unit_test(empty_log),
 	};
 	drv_open();

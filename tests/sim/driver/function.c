@@ -1,5 +1,6 @@
 /* What a kernel says of itself. */
 #include "code.h"
+#include <string.h>
 
 #define FUNCTION(f, handle)                                                                        \
 	struct function *f = sim_function_get(handle);                                             \
@@ -36,6 +37,8 @@ CUresult sim_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, i
 	    (value < 0 || value > 232448))
 		return CUDA_ERROR_INVALID_VALUE;
 	f->attrs[attrib] = value;
+	if (f->twin)
+		f->twin->attrs[attrib] = value;
 	return CUDA_SUCCESS;
 }
 
@@ -133,6 +136,8 @@ CUresult sim_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 		twin->name = f->name;
 		twin->module = f->module;
 		sim_function_defaults(twin);
+		memcpy(twin->attrs, f->attrs, sizeof f->attrs);
+		twin->twin = f;
 		f->twin = twin;
 	}
 	*pFunc = (CUfunction)f->twin;

@@ -400,7 +400,7 @@ struct function {
 	struct module *module;
 	int attrs[CU_FUNC_ATTRIBUTE_MAX];
 	unsigned block[3], shared; /* legacy launches */
-	struct function *twin;	   /* the CUfunction of a CUkernel */
+	struct function *twin;	   /* a CUkernel and its CUfunction */
 	struct function *previous; /* of the same module */
 };
 struct function *sim_function_get(const void *handle);
