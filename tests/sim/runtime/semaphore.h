@@ -1,5 +1,5 @@
-/* External semaphores on streams: the layout of CUDA 11.2, whose functions are called _v2 in CUDA 12
- * and have the plain name in 13. */
+/* External semaphores on streams: the layout of CUDA 11.2, whose functions are called _v2 in CUDA
+ * 12 and have the plain name in 13. */
 #ifndef TSTRACE_SIM_RUNTIME_SEMAPHORE_H
 #define TSTRACE_SIM_RUNTIME_SEMAPHORE_H
 
