@@ -1,12 +1,13 @@
-/* What tstrace says to the user: single lines on stderr, "tstrace: ..." (the program's pid is added
- * when it is not the only process).  A stack buffer and one write(2): async-signal-safe, no stdio,
- * keeps errno.  Quiet is the rule: only when something failed, and each thing once. */
+/* What tstrace says to the user: single lines on stderr, "tstrace: ...".  A stack buffer and one
+ * write(2): async-signal-safe, no stdio, keeps errno.  Quiet is the rule: only when something
+ * failed, and each thing once. */
 #ifndef TSTRACE_CORE_LOG_H
 #define TSTRACE_CORE_LOG_H
 
 #include "core/base.h"
 
-/* %s %d %u %lu %lx %% and %m-like errno text through ts_errno_text; a line of at most 1 KiB. */
+/* Knows %s %d %u %x %c %p %%, with l or z before the numbers, no width and no precision; an error's
+ * text by ts_errno_text.  A line of at most 1 KiB; what is longer is cut. */
 void ts_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Once a process for each place in the source. */

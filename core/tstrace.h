@@ -34,7 +34,7 @@ tstrace_span tstrace_begin_step_span(tstrace_session *session, const char *name,
 tstrace_span tstrace_begin_measurement(tstrace_session *session, const char *name);
 
 /* End the innermost open span of this thread; -EINVAL when `span` is another one (nothing changes
- * then). 0 is accepted and does nothing. */
+ * then), -ENOBUFS when its record was lost.  0 is accepted and does nothing. */
 int tstrace_end_span(tstrace_session *session, tstrace_span span);
 
 /* Nanoseconds since the session opened. */

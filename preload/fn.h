@@ -1,5 +1,5 @@
-/* Numbers and facts of the intercepted functions: one of each for every row of hooks_rt.def and
- * hooks_drv.def, per-thread forms included. */
+/* Numbers and facts of the intercepted functions: one of each for every row of hooks_rt.def,
+ * hooks_drv.def and hooks_drv_ops.def, per-thread forms included. */
 #ifndef TSTRACE_PRELOAD_FN_H
 #define TSTRACE_PRELOAD_FN_H
 

@@ -50,8 +50,8 @@ static inline void *ts_real_held(_Atomic(void *) *slot)
 /* Put `real` into a slot.  True when it is there now: the slot was free or held the same. */
 bool ts_real_hold(_Atomic(void *) *slot, void *real);
 
-/* The real driver's exported function, never a hook; NULL while no driver is loaded.  Cached by the
- * caller (ts_drv in context.c); takes no lock of ours, allocates nothing. */
+/* The real driver's exported function, never a hook; NULL while no driver is loaded.  Not
+ * cached; takes no lock of ours, allocates nothing. */
 void *ts_real_driver(const char *symbol);
 
 /* Something was unmapped: forget every pointer into it. */
@@ -67,7 +67,7 @@ void *ts_real_next(const char *symbol);
 /* libc's own definition. */
 void *ts_real_libc(const char *symbol);
 
-/* Where a missing real function's error code is documented: man tstrace-internals(7). */
+/* What a wrapper returns where there is no real function. */
 #define TS_MISSING_RT cudaErrorUnknown
 #define TS_MISSING_DRV CUDA_ERROR_UNKNOWN
 

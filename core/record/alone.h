@@ -28,6 +28,7 @@ void ts_alone_look(void);
 /* The writer has nothing else to do: looks for as long as the process lives. */
 _Noreturn void ts_alone_watch(void);
 
+/* In the child of a fork: its initial thread is the one that forked. */
 void ts_alone_child(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* What lies in the shared mapping of a traced process: the recovery file.
  *
  * One file a process, in /dev/shm or, when that is too small, beside the trace; removed on a clean
- * finish.  It outlives the process, so that `tstrace recover` can print what the writer had not yet
- * printed when the process was killed.  Its memory is reserved (posix_fallocate) before it is
+ * finish.  It outlives a process that is killed, and with it what the writer had not yet printed.
+ * Its memory is reserved (posix_fallocate) before it is
  * mapped: a full disk is an error then and never a SIGBUS later.
  *
  *   header | segment | segment | ...        segments: rings and pieces of the arena, page aligned

@@ -1,4 +1,4 @@
-/* The program's own spans: the calls of tstrace.h that exist so far. */
+/* The program's own spans: the calls of tstrace.h. */
 #include "core/tstrace.h"
 
 #include <errno.h>

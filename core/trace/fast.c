@@ -58,8 +58,8 @@ static bool boolean(struct scan *scan, bool *value)
 	return true;
 }
 
-/* An array of at most 256 items, each taken by `item` into `size` bytes; *count says how many. */
-#define LIST_MAX 256
+#define LIST_MAX 256 /* items; longer arrays are the parser's */
+
 static bool u64s(struct scan *scan, struct ts_u64s *list)
 {
 	uint64_t items[LIST_MAX], *copy;

@@ -12,7 +12,7 @@ struct ts_module {
 
 struct ts_frame {
 	uint64_t module; /* 0: code that belongs to no module, offset is the address */
-	uint64_t offset; /* of the return address, from the module's load base */
+	uint64_t offset; /* of the code itself (the call), from the module's load base */
 };
 
 struct ts_stack {
