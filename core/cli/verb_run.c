@@ -27,9 +27,16 @@ static const char details[] =
     "  -o, --output TEMPLATE  file to write (sets TSTRACE_OUTPUT): %p pid, %h host, %e program, %r "
     "rank,\n"
     "                         %t start time, %% a percent sign; default tstrace.%e.%p.jsonl\n"
-    "      --sim              run on the simulated device instead of a GPU\n"
-    "      --exec             become the program instead of waiting for it (no word when nothing "
-    "was captured)\n"
+    "      --sim              run on the simulated device instead of a GPU; PROG must have the "
+    "shared CUDA\n"
+    "                         runtime (nvcc -cudart shared; the default of nvcc is static) or load "
+    "the driver\n"
+    "      --exec             become the program instead of waiting for it (the trace is not named "
+    "at the end)\n"
+    "\n"
+    "At the end the traces are named on standard error.  A file that exists is never overwritten: "
+    "its name is given\n"
+    "a number (out.1.jsonl).\n"
     "\n"
     "What LD_PRELOAD holds stays and comes first, libtstrace.so after it.  The exit status is that "
     "of PROG, and a\n"
@@ -143,12 +150,11 @@ static int run_and_wait(const struct ts_target *target, char **argv)
 
 	/* The traced process warns; here only the name of the file is wanted. */
 	ts_env_read(environ, no_warning);
-	clock_gettime(CLOCK_REALTIME, &start);
+	clock_gettime(CLOCK_REALTIME_COARSE, &start);
 	error = ts_child_run(target->path, argv, &pid, &status);
 	if (error)
 		return exec_failed(target, -error);
-	if (ts_target_is_traceable(target) &&
-	    !ts_outcome_has_trace(ts_env.output, &start))
+	if (ts_target_is_traceable(target) && !ts_outcome_tell(ts_env.output, &start, stderr))
 		fprintf(stderr,
 			"tstrace run: nothing was captured: no CUDA call of %s reached "
 			"libtstrace.so; it made none, or loaded CUDA with RTLD_DEEPBIND%s\n",

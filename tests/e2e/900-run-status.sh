@@ -53,6 +53,20 @@ expect 125 "option --nonsense" $run --nonsense true
 # Options behind the program are its own.
 [ "$($run echo -o --sim 2>/dev/null)" = "-o --sim" ] || fail "the program's options were taken"
 $run -o here.jsonl sh -c 'echo "$TSTRACE_OUTPUT"' 2>/dev/null | grep -qx here.jsonl || fail "-o does not set TSTRACE_OUTPUT"
+# The trace is named, also one that was given a number because the file was there; an older file is not.
+export LD_LIBRARY_PATH=$B/sim
+for want in named.jsonl named.1.jsonl named.2.jsonl.zst; do
+	case $want in
+	*.zst) : >named.jsonl.zst && : >named.1.jsonl.zst && zstd=zstd ;;
+	*) zstd=none ;;
+	esac
+	for old in named*; do [ -e "$old" ] && touch -d '1 hour ago' "$old"; done
+	TSTRACE_COMPRESS=$zstd $run --sim -o named.jsonl "$B/apps/driver-shared" >/dev/null 2>err
+	[ "$(grep '^tstrace run: trace: ' err)" = "tstrace run: trace: $want" ] || { cat err; fail "$want is not named"; }
+	grep -q "nothing was captured" err && fail "$want: nothing was captured"
+done
+touch -d "1 hour ago" named*
+expect 0 "nothing was captured" $run -o named.jsonl true
 $run --exec sh -c 'exit 6' 2>err
 [ $? = 6 ] && [ ! -s err ] || fail "--exec"
 exit 0
