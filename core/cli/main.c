@@ -25,6 +25,8 @@ static int usage(FILE *out)
 		     "Records what a CUDA program does with the GPU and reads the traces.\n\n");
 	for (const struct ts_verb *const *verb = verbs; *verb; verb++)
 		fprintf(out, "  %-9s %s\n", (*verb)->name, (*verb)->help);
+	fprintf(out, "  %-9s %s\n  %-9s %s\n", "help", "explain one verb", "version",
+		"print the version");
 	fprintf(out, "\n`tstrace VERB --help` explains one verb; tstrace(1) is the manual.\n");
 	return out == stdout ? TS_EXIT_OK : TS_EXIT_USAGE;
 }
@@ -54,7 +56,7 @@ static int help(int argc, char **argv)
 {
 	const struct ts_verb *verb;
 
-	if (argc < 3)
+	if (argc < 3 || !strcmp(argv[2], "help") || !strcmp(argv[2], "version"))
 		return usage(stdout);
 	verb = find(argv[2]);
 	return verb ? ts_verb_help(verb) : unknown(argv[2]);

@@ -127,8 +127,10 @@ static void print_text(void)
 		printf("%-24s %s", rows[i].name, kind_names[rows[i].kind]);
 		if (*range)
 			printf(" (%s)", range);
-		printf(", default %s\n",
-		       *default_text(&rows[i]).text ? default_text(&rows[i]).text : "none");
+		/* Without a fixed default, the meaning says what is in force. */
+		if (*default_text(&rows[i]).text)
+			printf(", default %s", default_text(&rows[i]).text);
+		putchar('\n');
 		if (set) {
 			printf("%24s set to ", "");
 			ts_print_name(

@@ -33,6 +33,9 @@ for verb in run summary check env; do
 	$tstrace $verb --help | grep -q "^usage: tstrace $verb" || fail "$verb --help"
 	$tstrace help $verb | grep -q "^usage: tstrace $verb" || fail "help $verb"
 done
+for word in help version; do
+	$tstrace help $word | grep -q "^  $word " || fail "help $word"
+done
 for typo in chekc sumary rnu; do
 	$tstrace $typo 2>err
 	[ $? = 2 ] && grep -q "did you mean '" err || { cat err; fail "$typo: no suggestion"; }
