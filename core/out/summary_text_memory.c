@@ -79,6 +79,12 @@ static void print_stack(FILE *out, const struct ts_summary *summary, struct ts_s
 	}
 }
 
+static void print_held(FILE *out, uint64_t bytes, uint64_t count)
+{
+	fprintf(out, "%s in %" PRIu64 " allocation%s\n", ts_format_bytes(bytes).text, count,
+		count == 1 ? "" : "s");
+}
+
 /* The stacks that hold most, at the peak or at the end. */
 static void print_stacks(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
 			 const struct ts_live_scope *scope, bool at_peak)
@@ -89,9 +95,9 @@ static void print_stacks(FILE *out, const struct ts_summary *summary, struct ts_
 	for (shown = 0; shown < count && shown < STACKS_SHOWN; shown++) {
 		const struct ts_live_share *stack = ts_stack_share(scope, order[shown]);
 
-		fprintf(out, "    %s in %" PRIu64 " allocations\n",
-			ts_format_bytes(at_peak ? stack->peak_bytes : stack->live_bytes).text,
-			at_peak ? stack->peak_count : stack->live_count);
+		fputs("    ", out);
+		print_held(out, at_peak ? stack->peak_bytes : stack->live_bytes,
+			   at_peak ? stack->peak_count : stack->live_count);
 		print_stack(out, summary, symbols, order[shown]);
 	}
 	if (shown < count)
@@ -114,7 +120,7 @@ static void print_live_then(FILE *out, const struct ts_summary *summary, struct 
 			    const struct ts_failed_allocation *failed)
 {
 	if (failed->has_live)
-		fprintf(out, "      live then: %s (%" PRIu64 " bytes) of what tstrace saw",
+		fprintf(out, "      live then: %s (%" PRIu64 " bytes) on all devices and the host",
 			ts_format_bytes(failed->live_bytes).text, failed->live_bytes);
 	if (failed->has_free) {
 		fprintf(out, "%s%s free", failed->has_live ? "; " : "      ",
@@ -128,8 +134,8 @@ static void print_live_then(FILE *out, const struct ts_summary *summary, struct 
 	if (failed->largest_count)
 		fputs("      the largest live stacks then:\n", out);
 	for (size_t i = 0; i < failed->largest_count && i < STACKS_SHOWN; i++) {
-		fprintf(out, "      %s in %" PRIu64 " allocations\n",
-			ts_format_bytes(failed->largest[i].bytes).text, failed->largest[i].count);
+		fputs("      ", out);
+		print_held(out, failed->largest[i].bytes, failed->largest[i].count);
 		print_stack(out, summary, symbols, failed->largest[i].stack);
 	}
 }
@@ -167,7 +173,7 @@ static void print_failed(FILE *out, const struct ts_summary *summary, struct ts_
 
 static void print_samples(FILE *out, const struct ts_summary *summary)
 {
-	fputs("\nDevice memory as the driver reports it\n", out);
+	fputs("\nDevice memory as the driver reports it (samples, TSTRACE_MEMORY_MS apart)\n", out);
 	if (!summary->sample_names.count)
 		fputs("  none recorded\n", out);
 	for (size_t i = 0; i < summary->sample_names.count; i++) {
@@ -175,7 +181,8 @@ static void print_samples(FILE *out, const struct ts_summary *summary)
 
 		fputs("  ", out);
 		ts_print_name(out, summary->sample_names.texts[i], 40);
-		fprintf(out, ": %" PRIu64 " samples", samples->count);
+		fprintf(out, ": %" PRIu64 " sample%s", samples->count,
+			samples->count == 1 ? "" : "s");
 		if (samples->has_used)
 			fprintf(out, ", at most %s used",
 				ts_format_bytes(samples->most_used_bytes).text);
@@ -268,9 +275,9 @@ void ts_summary_text_memory(FILE *out, struct ts_summary *summary, struct ts_sym
 		for (size_t i = 0; i < live->devices.count; i++)
 			print_peak(out, summary, symbols, &live->by_device[i],
 				   live->devices.texts[i]);
-		fprintf(out, "\nLive at the end%s: %s in %" PRIu64 " allocations\n",
-			summary->terminal ? " (leaks)" : " of the file (the run was cut off)",
-			ts_format_bytes(live->all.sum.live_bytes).text, live->all.sum.live_count);
+		fprintf(out, "\nLive at the end%s: ",
+			summary->terminal ? " (leaks)" : " of the file (the run was cut off)");
+		print_held(out, live->all.sum.live_bytes, live->all.sum.live_count);
 		print_stacks(out, summary, symbols, &live->all, false);
 	}
 	print_oddities(out, summary);

@@ -1,5 +1,6 @@
 /* The tables of a report that show where time went. */
 #include "core/out/format.h"
+#include "core/out/rank.h"
 #include "core/out/summary.h"
 
 #include "core/trace/demangle.h"
@@ -150,18 +151,29 @@ static void print_stream(FILE *out, const struct ts_stream_sum *sum)
 	fputc('\n', out);
 }
 
+static uint64_t weigh_stream(const void *context, size_t index)
+{
+	const struct ts_summary *summary = context;
+
+	return summary->streams[index].busy.folded;
+}
+
 static void print_device(FILE *out, const struct ts_summary *summary,
 			 const struct ts_stream_sum *device, size_t rows)
 {
-	size_t count = 0;
+	size_t streams, count = 0;
+	size_t *order = ts_rank(summary->stream_names.count, weigh_stream, summary, 0, &streams);
 
 	print_stream(out, device);
-	for (size_t i = 0; i < summary->stream_names.count; i++) {
-		if (!ts_str_equals(summary->streams[i].device, device->device))
+	for (size_t i = 0; i < streams; i++) {
+		const struct ts_stream_sum *stream = &summary->streams[order[i]];
+
+		if (!ts_str_equals(stream->device, device->device))
 			continue;
 		if (count++ < rows)
-			print_stream(out, &summary->streams[i]);
+			print_stream(out, stream);
 	}
+	free(order);
 	print_more(out, rows, count);
 	if (device->busy.gaps.count) {
 		fputs("  the longest gap of ", out);
@@ -180,8 +192,8 @@ static void print_devices(FILE *out, const struct ts_summary *summary, size_t ro
 	else
 		fprintf(out,
 			"  (busy: union of the intervals; idle: the gaps between them, from the "
-			"first start to the last end; sum: all\n"
-			"  durations, counts overlaps several times)\n"
+			"first start to the last end; share: busy\n"
+			"  in busy and idle; sum: all durations, counts overlaps several times)\n"
 			"  %7s %10s %10s %10s %8s %10s %10s %8s %7s %7s  %s\n",
 			"share", "busy", "sum", "idle", "gaps", "p50 gap", "max gap", "kernels",
 			"copies", "sets", "device, its streams");

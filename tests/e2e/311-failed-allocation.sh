@@ -21,7 +21,7 @@ grep -q 'error 2 (out of memory)' out || { cat out; fail "the error has no meani
 grep -q 'live then: 10.00 MiB (10485760 bytes)' out || { cat out; fail "what was live is not told"; }
 grep -q '; [0-9.]* [GM]iB free of [0-9.]* [GM]iB' out || { cat out; fail "what was free is not told"; }
 sed -n '/largest live stacks then/,$p' out >largest
-grep -q '10.00 MiB in 1 allocations' largest || { cat out; fail "the largest live stack is not shown"; }
+grep -q '10.00 MiB in 1 allocation$' largest || { cat out; fail "the largest live stack is not shown"; }
 summary retry.jsonl --json >json
 /usr/bin/python3 - <<'PY' || fail "the JSON of the failure"
 import json

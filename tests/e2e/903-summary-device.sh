@@ -24,6 +24,9 @@ gaps = found["idle_gaps"]
 assert (found["busy_ns"], gaps["count"], gaps["total_ns"], gaps["max_ns"], gaps["longest_from_ns"]) == (115, 2, 790, 690, 310)
 assert abs(found["busy_share"] - 115 / 905) < 1e-6, found
 assert {s["stream"]: s["idle_gaps"]["total_ns"] for s in found["streams"]} == {"7": 150, "8": 800}
+# in the text the busiest streams come first, whatever came first in the trace
+text = run([interval(0, 10, "3"), interval(20, 500, "4"), interval(600, 90, "5")], {}, {}, "--rows", "2")
+assert text.index("stream 4") < text.index("stream 5") and "stream 3" not in text and "1 more" in text, text
 # shares, quantiles
 found = run([interval(10**7 * i, 1000 + i, name="a") for i in range(1000)] + [interval(5, 2_499_500, name="b")])["kernels"]
 assert [k["raw_name"] for k in found] == ["b", "a"] and abs(found[1]["share"] - 1_499_500 / 3_999_000) < 1e-6, found
