@@ -14,16 +14,12 @@
 
 static json_t *lost_of(const struct ts_summary *summary)
 {
-	const struct ts_json *lost = ts_json_get(summary->terminal, "lost");
+	const struct ts_json *item = NULL;
 	json_t *list = json_array();
 
-	for (const struct ts_json *item = lost && lost->type == TS_JSON_OBJECT ? lost->list.first
-									       : NULL;
-	     item; item = item->next) {
+	while ((item = ts_summary_next_loss(summary, item))) {
 		struct ts_lost_cause cause = ts_lost_find(item->key);
 
-		if (item->type != TS_JSON_NUMBER || !item->number.is_whole || !item->number.whole)
-			continue;
 		json_array_append_new(list, json_pack("{s:o,s:o,s:o,s:o}", "cause", STR(item->key),
 						      "count", U64(item->number.whole), "what",
 						      TEXT(cause.what), "variable",

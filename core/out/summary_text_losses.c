@@ -8,17 +8,14 @@
 #define WIDTH 200 /* of a text from the trace */
 
 /* What the writer counted as lost; true when there is something. */
-static bool print_lost(FILE *out, const struct ts_json *lost)
+static bool print_lost(FILE *out, const struct ts_summary *summary)
 {
+	const struct ts_json *item = NULL;
 	bool any = false;
 
-	for (const struct ts_json *item = lost && lost->type == TS_JSON_OBJECT ? lost->list.first
-									       : NULL;
-	     item; item = item->next) {
+	while ((item = ts_summary_next_loss(summary, item))) {
 		struct ts_lost_cause cause = ts_lost_find(item->key);
 
-		if (item->type != TS_JSON_NUMBER || !item->number.is_whole || !item->number.whole)
-			continue;
 		any = true;
 		fprintf(out, "  %" PRIu64 " ", item->number.whole);
 		ts_print_name(out, item->key, WIDTH);
@@ -56,7 +53,6 @@ static bool print_unknown_launches(FILE *out, const struct ts_summary *summary)
 
 void ts_summary_text_losses(FILE *out, const struct ts_summary *summary)
 {
-	const struct ts_json *lost = ts_json_get(summary->terminal, "lost");
 	bool any = false;
 
 	fputs(ts_summary_is_partial(summary) ? "Losses (this report is PARTIAL)\n" : "Losses\n",
@@ -84,7 +80,7 @@ void ts_summary_text_losses(FILE *out, const struct ts_summary *summary)
 		    WIDTH);
 		fputc('\n', out);
 	}
-	any |= print_lost(out, lost);
+	any |= print_lost(out, summary);
 	any |= print_unknown_launches(out, summary);
 	if (summary->later_sessions) {
 		any = true;

@@ -109,10 +109,14 @@ bool ts_summary_is_simulated(const struct ts_summary *summary)
 	return ts_str_is(ts_json_text(ts_json_get(summary->meta, "tags"), "simulated", ""), "true");
 }
 
-static bool has_losses(const struct ts_json *lost)
+const struct ts_json *ts_summary_next_loss(const struct ts_summary *summary,
+					   const struct ts_json *last)
 {
-	const struct ts_json *item = lost && lost->type == TS_JSON_OBJECT ? lost->list.first : NULL;
+	const struct ts_json *lost = ts_json_get(summary->terminal, "lost"), *item;
 
+	item = last				      ? last->next
+	       : lost && lost->type == TS_JSON_OBJECT ? lost->list.first
+						      : NULL;
 	while (item &&
 	       (item->type != TS_JSON_NUMBER || !item->number.is_whole || !item->number.whole))
 		item = item->next;
@@ -123,7 +127,7 @@ bool ts_summary_is_partial(const struct ts_summary *summary)
 {
 	return (!summary->terminal && summary->lines) || summary->is_cut || summary->bad_lines ||
 	       summary->later_sessions || summary->outliers ||
-	       has_losses(ts_json_get(summary->terminal, "lost"));
+	       ts_summary_next_loss(summary, NULL);
 }
 
 bool ts_summary_is_bypassed(const struct ts_summary *summary)

@@ -128,6 +128,11 @@ int ts_summary_read(struct ts_summary *summary, const char *path);
 /* True when the trace does not tell everything: cut off, damaged, or something was lost. */
 bool ts_summary_is_partial(const struct ts_summary *summary);
 
+/* The cause of loss behind `last` (NULL: the first) that lost something, by name and with how much;
+ * NULL: no more. */
+const struct ts_json *ts_summary_next_loss(const struct ts_summary *summary,
+					   const struct ts_json *last);
+
 /* True when most device work has no launch that a hook saw: the program reached CUDA round them. */
 bool ts_summary_is_bypassed(const struct ts_summary *summary);
 
