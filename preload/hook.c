@@ -20,16 +20,11 @@ static inline struct ts_rec head(const struct ts_hook *hook, enum ts_rec_kind ki
 	};
 }
 
-static bool is_host(uint8_t kind)
-{
-	return kind == TS_MEM_PINNED || kind == TS_MEM_REGISTERED;
-}
-
 void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struct ts_hook_alloc *a)
 {
 	struct ts_where where = ts_where();
 	struct ts_rec h =
-	    head(hook, TS_REC_ALLOC, is_host(a->kind) ? TS_DEVICE_NONE : where.device);
+	    head(hook, TS_REC_ALLOC, ts_memory_is_host(a->kind) ? TS_DEVICE_NONE : where.device);
 	struct ts_rec_alloc *rec;
 
 	if (a->node || (a->ordered && ts_is_capturing(a->stream, hook->per_thread)))
@@ -76,34 +71,33 @@ static inline void put_free(struct ts_ring *ring, struct ts_rec h, uint8_t kind,
 	ts_commit(ring, 1);
 }
 
-/* Before the real call: once that runs, another thread can be given the same address. */
-void ts_hook_free(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
-		  bool ordered, uint64_t stream)
+/* At `t`, or now when that is 0. */
+static inline void record_free(struct ts_ring *ring, const struct ts_hook *hook, uint64_t t,
+			       uint8_t kind, uint64_t address, bool ordered, uint64_t stream)
 {
 	struct ts_rec h;
 
 	if (!address)
 		return;
-	h = head(hook, TS_REC_FREE, is_host(kind) ? TS_DEVICE_NONE : ts_where().device);
+	h = head(hook, TS_REC_FREE, ts_memory_is_host(kind) ? TS_DEVICE_NONE : ts_where().device);
+	h.t = t;
 	if (ordered && ts_is_capturing(stream, hook->per_thread))
 		h.flags |= TS_F_CAPTURED;
 	h.stack = ts_stack_take(hook->frame);
 	put_free(ring, h, kind, address, stream, 0);
 }
 
+/* Before the real call: once that runs, another thread can be given the same address. */
+void ts_hook_free(struct ts_ring *ring, const struct ts_hook *hook, uint8_t kind, uint64_t address,
+		  bool ordered, uint64_t stream)
+{
+	record_free(ring, hook, 0, kind, address, ordered, stream);
+}
+
 void ts_hook_free_told(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin,
 		       uint8_t kind, uint64_t address, bool ordered, uint64_t stream, int error)
 {
-	struct ts_rec h;
-
-	if (address) {
-		h = head(hook, TS_REC_FREE, is_host(kind) ? TS_DEVICE_NONE : ts_where().device);
-		h.t = begin;
-		if (ordered && ts_is_capturing(stream, hook->per_thread))
-			h.flags |= TS_F_CAPTURED;
-		h.stack = ts_stack_take(hook->frame);
-		put_free(ring, h, kind, address, stream, 0);
-	}
+	record_free(ring, hook, begin, kind, address, ordered, stream);
 	ts_hook_freed(ring, hook, kind, address, error);
 }
 

@@ -5,6 +5,7 @@
 #ifndef TSTRACE_CORE_RECORD_EVENTS_H
 #define TSTRACE_CORE_RECORD_EVENTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/record/layout.h"
@@ -52,6 +53,12 @@ enum ts_memory_kind {
 	TS_MEM_EXTERNAL,
 	TS_MEM_KINDS
 };
+
+/* Memory of the host: on no device. */
+static inline bool ts_memory_is_host(uint8_t kind)
+{
+	return kind == TS_MEM_PINNED || kind == TS_MEM_REGISTERED;
+}
 
 #define TS_DEVICE_NONE (-1)     /* host memory, or the device is not known */
 

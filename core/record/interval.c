@@ -7,7 +7,7 @@
 
 #include "core/session/session.h"
 
-#define LAUNCHES (1u << 16)     /* as many outstanding launches are known; 1.5 MiB */
+#define LAUNCHES (1u << 16)     /* as many outstanding launches are known; 1 MiB */
 
 struct launch {
 	uint32_t correlation, span;
@@ -27,11 +27,14 @@ static struct waiting {
 } *queue;
 static size_t queued, queue_room;
 static uint64_t overhead_ns;
+static bool knows_launches;
 
 void ts_interval_launch(uint32_t correlation, uint32_t span, uint64_t start_ns)
 {
-	if (correlation)
-		launches[correlation % LAUNCHES] = (struct launch){ correlation, span, start_ns };
+	if (!correlation)
+		return;
+	launches[correlation % LAUNCHES] = (struct launch){ correlation, span, start_ns };
+	knows_launches = true;
 }
 
 void ts_interval_queue(const struct ts_rec_interval *rec, const struct ts_source *from)
@@ -39,7 +42,7 @@ void ts_interval_queue(const struct ts_rec_interval *rec, const struct ts_source
 	struct waiting *grown = ts_writer_grow(queue, &queue_room, queued + 1, sizeof(*queue));
 
 	if (!grown) {
-		ts_lost(TS_LOST_names, 1);
+		ts_lost(TS_LOST_no_memory, 1);
 		return;
 	}
 	queue = grown;
@@ -177,5 +180,8 @@ void ts_interval_child(void)
 {
 	queued = 0;
 	overhead_ns = 0;
-	memset(launches, 0, sizeof(launches));
+	/* Untouched pages stay so: programs that never record fork as well. */
+	if (knows_launches)
+		memset(launches, 0, sizeof(launches));
+	knows_launches = false;
 }

@@ -51,7 +51,7 @@ void ts_memory_queue(const struct ts_rec *rec, const struct ts_source *from)
 	size_t at = heap_used;
 
 	if (!grown) {
-		ts_lost(TS_LOST_names, 1);
+		ts_lost(TS_LOST_no_memory, 1);
 		return;
 	}
 	heap = grown;
@@ -96,18 +96,13 @@ void ts_memory_oldest(uint64_t *oldest)
 			oldest[i] = waiting[i].oldest;
 }
 
-static bool is_host(uint8_t kind)
-{
-	return kind == TS_MEM_PINNED || kind == TS_MEM_REGISTERED;
-}
-
 /* <device>:<address>#<generation> */
 static void print_storage(const char *key, const struct ts_block *block)
 {
 	ts_line_raw(&ts_lines, ",\"");
 	ts_line_raw(&ts_lines, key);
 	ts_line_raw(&ts_lines, "\":\"");
-	if (is_host(block->kind)) {
+	if (ts_memory_is_host(block->kind)) {
 		ts_line_raw(&ts_lines, "cpu:");
 	} else if (block->device < 0) {
 		ts_line_raw(&ts_lines, "cuda:unknown:");
@@ -140,7 +135,7 @@ static void print_memory(const struct ts_block *block, const struct ts_rec *rec,
 	print_storage("storage_id", block);
 	print_storage("tensor_id", block);
 	ts_print_span_id(rec->span);
-	ts_print_device("device", block->device, is_host(block->kind));
+	ts_print_device("device", block->device, ts_memory_is_host(block->kind));
 	ts_line_u64(&ts_lines, "bytes", block->bytes);
 	ts_line_word(&ts_lines, "action", action);
 	ts_line_word(&ts_lines, "dtype", "u8");
@@ -250,7 +245,7 @@ static void print_call(const struct ts_rec *rec, uint32_t thread, uint8_t kind, 
 	ts_print_span_id(rec->span);
 	ts_line_word(&ts_lines, "op_name", ts_fn_name(rec->fn));
 	ts_line_raw(&ts_lines, ",\"shape\":[],\"dtype\":\"none\"");
-	ts_print_device("device", rec->device, is_host(kind));
+	ts_print_device("device", rec->device, ts_memory_is_host(kind));
 	ts_line_raw(&ts_lines, ",\"duration_ns\":0,\"input_dense_bytes\":0");
 	ts_line_u64(&ts_lines, "timestamp_ns", ns);
 	ts_line_word(&ts_lines, "memory_kind", kind_names[kind]);
@@ -288,7 +283,7 @@ static void on_alloc(const struct ts_rec_alloc *rec, const struct ts_source *fro
 	}
 	block = ts_block_add(rec->address, rec->memory_kind);
 	if (!block) {
-		ts_lost(TS_LOST_names, 1);
+		ts_lost(TS_LOST_no_memory, 1);
 		return;
 	}
 	if (block->state == TS_BLOCK_LIVE)
@@ -412,6 +407,10 @@ struct ts_memory_totals ts_memory_totals(void)
 
 void ts_memory_child(void)
 {
+	/* Untouched pages stay so: programs that never record fork as well. */
+	if (!arrivals)
+		return;
+	arrivals = 0;
 	heap_used = 0;
 	memset(waiting, 0, sizeof(waiting));
 	memset(&totals, 0, sizeof(totals));

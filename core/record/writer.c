@@ -442,8 +442,12 @@ void ts_writer_child(void)
 	finish_reason = NULL;
 	ts_lines.used = ts_lines.whole = 0;
 	ts_lines.count = count_written = 0;
-	memset(not_busy, 0, sizeof(not_busy));
-	memset(read_to, 0, sizeof(read_to));
+	/* Untouched pages stay so: programs that never record fork as well. */
+	if (begun) {
+		memset(not_busy, 0, sizeof(not_busy));
+		memset(read_to, 0, sizeof(read_to));
+	}
+	begun = false;
 	ts_print_child();
 	ts_memory_child();
 	ts_interval_child();
