@@ -53,6 +53,7 @@ static _Atomic int finishing, finish_done;
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_key;
+static bool has_key;            /* else the program has all of them: number 0 is not ours */
 static _Atomic int open_error;
 static bool inert;              /* AT_SECURE: nothing may be written on behalf of the environment */
 static char cwd[PATH_MAX];
@@ -135,9 +136,10 @@ static int make_session(void)
 	return result;
 }
 
-static void open_aside(void *error)
+static void open_aside(void *arg)
 {
-	*(int *)error = make_session();
+	(void)arg;
+	open_error = make_session();
 }
 
 /* The device backend is started by the thread that opened the session, outside the lock: it opens
@@ -190,7 +192,7 @@ int ts_record_open(void)
 	pthread_once(&loaded, load);
 	pthread_mutex_lock(&open_lock);
 	if (atomic_load(&ts_recording) == TS_REC_UNOPENED) {
-		on_stack(&stack, open_aside, &open_error);
+		on_stack(&stack, open_aside, NULL);
 		opened = !open_error;
 		atomic_store(&ts_recording, opened ? TS_REC_ON : TS_REC_REFUSED);
 	}
@@ -256,7 +258,8 @@ static void make_ring(struct ts_thread *self)
 		ts_commit(self->ring, 1);
 	}
 	/* In a thread that is ending, the destructor runs again in its next round. */
-	pthread_setspecific(thread_key, self);
+	if (has_key)
+		pthread_setspecific(thread_key, self);
 }
 
 struct ts_ring *ts_enter_slow(struct ts_thread *self)
@@ -299,16 +302,31 @@ int ts_record_flush(unsigned timeout_ms, bool to_disk)
 	return result;
 }
 
-static int finish(const char *reason)
+/* The state; a session that was never opened is finished from now on.  A thread that opens it this
+ * very moment is waited for: its trace has an end too. */
+static int state_to_finish(void)
 {
+	struct timespec deadline;
+	bool locked;
 	int state;
 
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
+	deadline.tv_sec += FINISH_MS / 1000;
+	locked = !pthread_mutex_clocklock(&open_lock, CLOCK_MONOTONIC, &deadline);
 	state = atomic_load(&ts_recording);
-	if (state != TS_REC_ON && state != TS_REC_OFF) {
-		if (state == TS_REC_UNOPENED)
-			atomic_store(&ts_recording, TS_REC_FINISHED);
+	if (state == TS_REC_UNOPENED)
+		atomic_store(&ts_recording, TS_REC_FINISHED);
+	if (locked)
+		pthread_mutex_unlock(&open_lock);
+	return state;
+}
+
+static int finish(const char *reason)
+{
+	int state = state_to_finish();
+
+	if (state != TS_REC_ON && state != TS_REC_OFF)
 		return 0;
-	}
 	/* Device records are delivered by threads that are producers: while the session is still
 	 * on. */
 	if (ts_device) {
@@ -370,7 +388,8 @@ void ts_record_goes_on(void)
 /* The destructor tells of the end of the initial thread, also of one that records nothing. */
 static void know_main(void)
 {
-	if (syscall(SYS_gettid) == getpid() && !pthread_setspecific(thread_key, &ts_self))
+	if (has_key && syscall(SYS_gettid) == getpid() &&
+	    !pthread_setspecific(thread_key, &ts_self))
 		ts_alone_main_is_known();
 }
 
@@ -435,7 +454,7 @@ static void load(void)
 	ts_clock_init(0);
 	if (!getcwd(cwd, sizeof(cwd)))
 		strcpy(cwd, "/");
-	pthread_key_create(&thread_key, thread_end);
+	has_key = !pthread_key_create(&thread_key, thread_end);
 	know_main();
 	pthread_atfork(prefork, in_parent, in_child);
 }
