@@ -2,7 +2,6 @@
 #include "preload/context.h"
 
 #include <errno.h>
-#include <time.h>
 
 #include "core/env.h"
 #include "preload/elf.h"
@@ -259,7 +258,6 @@ void ts_memory_checkpoint(struct ts_ring *ring, uint64_t now)
 {
 	uint64_t interval = ts_env.memory_ms * 1000000u, ns, before,
 		 due = atomic_load(&ts_memory_due), rate;
-	struct timespec t;
 
 	if (!interval) {
 		atomic_store(&ts_memory_due, UINT64_MAX);
@@ -267,8 +265,7 @@ void ts_memory_checkpoint(struct ts_ring *ring, uint64_t now)
 	}
 	if (now < due || ts_where().device == TS_DEVICE_NONE)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	ns = ts_monotonic_ns();
 	before = atomic_load(&last_ns);
 	rate = before && ns > before ? ((now - atomic_load(&last_raw)) << 8) / (ns - before) : 64;
 	rate = rate ? rate : 1;

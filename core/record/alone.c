@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/record/clock.h"
+
 #define LOOK_NS 20000000        /* between two looks of a writer that has nothing else to do */
 #define UNKNOWN_NS 1000000000u  /* the same while the initial thread is not known to us */
 
@@ -142,11 +144,8 @@ static void start_exit(void)
 static bool has_unknown_main_ended(const char *main_tid)
 {
 	static uint64_t looked_ns;
-	struct timespec now;
-	uint64_t ns;
+	uint64_t ns = ts_monotonic_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	if (ns - looked_ns < UNKNOWN_NS)
 		return false;
 	looked_ns = ns;

@@ -35,20 +35,12 @@ static _Atomic uint32_t segment_count;
 static _Atomic int calibrating;
 static uint64_t checked_ns;
 
-static uint64_t monotonic(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t counter(void)
 {
 #if defined(__x86_64__)
 	return __rdtsc();
 #else
-	return monotonic();
+	return ts_monotonic_ns();
 #endif
 }
 
@@ -59,7 +51,7 @@ static struct anchor take_anchor(void)
 	uint64_t shortest = UINT64_MAX;
 
 	for (int i = 0; i < 5; i++) {
-		uint64_t before = counter(), ns = monotonic(), after = counter();
+		uint64_t before = counter(), ns = ts_monotonic_ns(), after = counter();
 
 		if (after - before < shortest) {
 			shortest = after - before;
@@ -130,7 +122,7 @@ static void calibrate(void)
 		return;
 	}
 	for (;;) {
-		uint64_t passed = monotonic() - first.ns;
+		uint64_t passed = ts_monotonic_ns() - first.ns;
 
 		if (passed >= FIRST_SPAN_NS)
 			break;
@@ -178,7 +170,7 @@ void ts_clock_maintain(void)
 	count = atomic_load(&segment_count);
 	last = &segments[count - 1];
 	/* Not before the piece made last has begun: pieces are in order. */
-	if (counter() < last->start || monotonic() - checked_ns < CHECK_NS)
+	if (counter() < last->start || ts_monotonic_ns() - checked_ns < CHECK_NS)
 		return;
 	now = take_anchor();
 	checked_ns = now.ns;
@@ -219,7 +211,6 @@ void ts_clock_attach(struct ts_file *file)
 	shared = file;
 }
 
-/* The recovery file is about to be unmapped (finish, fork): go on with own pieces. */
 void ts_clock_detach(void)
 {
 	uint32_t count = atomic_load(&segment_count);

@@ -18,17 +18,23 @@
 
 extern bool ts_clock_is_raw;    /* set once by ts_clock_init, before any thread records */
 
-/* Now, raw.  Any thread, any context; signal-safe. */
-static inline uint64_t ts_clock_now(void)
+/* CLOCK_MONOTONIC now, in nanoseconds.  Any thread, any context; signal-safe. */
+static inline uint64_t ts_monotonic_ns(void)
 {
 	struct timespec t;
 
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Now, raw.  Any thread, any context; signal-safe. */
+static inline uint64_t ts_clock_now(void)
+{
 #if defined(__x86_64__)
 	if (ts_likely(ts_clock_is_raw))
 		return __rdtsc();
 #endif
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return ts_monotonic_ns();
 }
 
 struct ts_file;
@@ -40,11 +46,11 @@ void ts_clock_init(int mode);
 /* Keep the pieces in `file` (shared mapping) from now on. */
 void ts_clock_attach(struct ts_file *file);
 
-/* CLOCK_MONOTONIC nanoseconds of a raw value.  Any thread; signal-safe; waits up to 20 ms when the
- * counter's rate is not yet known (the first 20 ms of a process). */
+/* CLOCK_MONOTONIC nanoseconds of a raw value.  Any thread; waits up to 20 ms while the counter's
+ * rate is not yet known (the first 20 ms of a process), signal-safe after that. */
 uint64_t ts_clock_to_ns(uint64_t raw);
 
-/* The file is about to be unmapped (finish, fork): keep the pieces in private memory. */
+/* In the child of a fork: the file is the parent's, go on with the pieces in private memory. */
 void ts_clock_detach(void);
 
 /* Time 0 of the session, CLOCK_MONOTONIC ns. */

@@ -1,5 +1,4 @@
 /* Loaded files: found by address, named by path and build-id, noticed when they go. */
-#include "core/loader.h"
 #include "core/record/module.h"
 
 #include <dlfcn.h>
@@ -9,10 +8,11 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/loader.h"
 #include "core/record/arena.h"
+#include "core/record/clock.h"
 #include "core/record/file.h"
 #include "core/record/stack_impl.h"
 
@@ -34,13 +34,13 @@ static uint32_t departures; /* counts the times that files went */
 
 struct search {
 	uint64_t pc;
-	struct ts_object *object;
+	struct ts_dso *object;
 };
 
 static int search_file(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *search = arg;
-	struct ts_object found = {.start = UINT64_MAX, .base = info->dlpi_addr};
+	struct ts_dso found = {.start = UINT64_MAX, .base = info->dlpi_addr};
 
 	(void)size;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -63,7 +63,7 @@ static int search_file(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-static bool find_by_iteration(uint64_t pc, struct ts_object *object)
+static bool find_by_iteration(uint64_t pc, struct ts_dso *object)
 {
 	struct search search = {.pc = pc, .object = object};
 
@@ -80,7 +80,7 @@ __attribute__((constructor(102))) static void look_up(void)
 	*(void **)&find_object = ts_libc_dlsym(RTLD_DEFAULT, "_dl_find_object");
 }
 
-bool ts_object_find(uint64_t pc, struct ts_object *object)
+bool ts_dso_find(uint64_t pc, struct ts_dso *object)
 {
 	struct dl_find_object found;
 
@@ -88,7 +88,7 @@ bool ts_object_find(uint64_t pc, struct ts_object *object)
 		return find_by_iteration(pc, object);
 	if (find_object((void *)(uintptr_t)pc, &found))
 		return false;
-	*object = (struct ts_object){
+	*object = (struct ts_dso){
 	    .start = (uintptr_t)found.dlfo_map_start,
 	    .end = (uintptr_t)found.dlfo_map_end,
 	    .base = found.dlfo_link_map->l_addr,
@@ -98,7 +98,7 @@ bool ts_object_find(uint64_t pc, struct ts_object *object)
 	return true;
 }
 #else
-bool ts_object_find(uint64_t pc, struct ts_object *object)
+bool ts_dso_find(uint64_t pc, struct ts_dso *object)
 {
 	return find_by_iteration(pc, object);
 }
@@ -107,7 +107,7 @@ bool ts_object_find(uint64_t pc, struct ts_object *object)
 /* The program headers, from the ELF header that begins the first mapping.  A file whose first
  * segment does not hold them has no build-id for us, and only the pages of .eh_frame_hdr. */
 TS_RAW_MEMORY static const ElfW(Phdr) *
-    program_headers(const struct ts_object *object, unsigned *count)
+    program_headers(const struct ts_dso *object, unsigned *count)
 {
 	const ElfW(Ehdr) *elf = (const void *)(uintptr_t)object->start;
 
@@ -120,7 +120,7 @@ TS_RAW_MEMORY static const ElfW(Phdr) *
 	return (const void *)(uintptr_t)(object->start + elf->e_phoff);
 }
 
-TS_RAW_MEMORY unsigned ts_object_segments(const struct ts_object *object,
+TS_RAW_MEMORY unsigned ts_dso_segments(const struct ts_dso *object,
 					  struct ts_segment *segments)
 {
 	unsigned headers, n = 0;
@@ -180,7 +180,7 @@ static bool path_from_maps(uint64_t start, char *path)
 	return found;
 }
 
-static void find_path(const struct ts_object *object, char *path)
+static void find_path(const struct ts_dso *object, char *path)
 {
 	size_t bytes = strnlen(object->name, PATH_BYTES - 1);
 
@@ -198,7 +198,7 @@ static void find_path(const struct ts_object *object, char *path)
 }
 
 /* Copy the build-id to `id`; returns its bytes, 0 when there is none. */
-TS_RAW_MEMORY static uint8_t find_build_id(const struct ts_object *object, uint8_t *id)
+TS_RAW_MEMORY static uint8_t find_build_id(const struct ts_dso *object, uint8_t *id)
 {
 	unsigned headers;
 	const ElfW(Phdr) *p = program_headers(object, &headers);
@@ -238,7 +238,7 @@ static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
 }
 
 /* Two files at one place are told apart by name, build-id and shape. */
-TS_RAW_MEMORY static uint64_t fingerprint(const struct ts_object *object)
+TS_RAW_MEMORY static uint64_t fingerprint(const struct ts_dso *object)
 {
 	uint8_t id[BUILD_ID_BYTES];
 	unsigned headers;
@@ -256,14 +256,10 @@ TS_RAW_MEMORY static uint64_t fingerprint(const struct ts_object *object)
 /* Not by the event clock: that one waits for its rate in a process's first milliseconds. */
 static uint64_t session_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec -
-	       (ts_file ? ts_file->start_ns : 0);
+	return ts_monotonic_ns() - (ts_file ? ts_file->start_ns : 0);
 }
 
-static uint32_t add_module(const struct ts_object *object)
+static uint32_t add_module(const struct ts_dso *object)
 {
 	/* the lock's holder is its only user */
 	static _Alignas(struct ts_module) char entry[sizeof(struct ts_module) + PATH_BYTES];
@@ -290,7 +286,7 @@ static uint32_t add_module(const struct ts_object *object)
 }
 
 /* The file is on the caller's stack, so that it stays while we look at it. */
-uint32_t ts_module_id(const struct ts_object *object)
+uint32_t ts_module_id(const struct ts_dso *object)
 {
 	uint64_t print;
 

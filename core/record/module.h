@@ -10,8 +10,8 @@
 
 #include "core/base.h"
 
-/* A loaded file, as the loader tells; valid while it stays loaded. */
-struct ts_object {
+/* A loaded file (dynamic shared object), as the loader tells; valid while it stays loaded. */
+struct ts_dso {
 	uint64_t start, end;   /* its mapping, holes included */
 	uint64_t base;	       /* load bias */
 	uint64_t eh_frame_hdr; /* 0: none */
@@ -24,14 +24,14 @@ struct ts_segment {
 #define TS_SEGMENTS 8
 
 /* False: no loaded file has this address.  Takes no lock (see above), signal-safe. */
-bool ts_object_find(uint64_t pc, struct ts_object *object);
+bool ts_dso_find(uint64_t pc, struct ts_dso *object);
 
 /* Parts of the file's mapping that can be read; returns how many, at most TS_SEGMENTS. */
-unsigned ts_object_segments(const struct ts_object *object, struct ts_segment *segments);
+unsigned ts_dso_segments(const struct ts_dso *object, struct ts_segment *segments);
 
 /* The arena id of a file that is on the caller's stack, added when new; 0 when the arena is full.
  * With the stack lock. */
-uint32_t ts_module_id(const struct ts_object *object);
+uint32_t ts_module_id(const struct ts_dso *object);
 
 /* Files have gone: from now on an id is given again only to the very same file.  With the stack
  * lock. */

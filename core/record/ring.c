@@ -27,22 +27,20 @@ static bool has_room(struct ts_ring *ring, uint64_t head, unsigned slots, bool *
 static bool wait_for_room(struct ts_ring *ring, uint64_t head, unsigned slots)
 {
 	const struct timespec step = { .tv_nsec = 50000 };
-	struct timespec begin, now;
+	uint64_t begin;
 	bool wake;
 
 	ts_writer_wake();
 	if (ts_env.on_full == 1 || ring->stalled)
 		return false;
 	atomic_fetch_add_explicit(&ring->waits, 1, memory_order_relaxed);
-	clock_gettime(CLOCK_MONOTONIC, &begin);
+	begin = ts_monotonic_ns();
 	do {
 		nanosleep(&step, NULL);
 		if (has_room(ring, head, slots, &wake))
 			return true;
 		ts_writer_wake();
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((uint64_t)(now.tv_sec - begin.tv_sec) * 1000 + (uint64_t)now.tv_nsec / 1000000 <
-		 ts_env.wait_ms + (uint64_t)begin.tv_nsec / 1000000);
+	} while (ts_monotonic_ns() - begin < ts_env.wait_ms * 1000000);
 	/* The writer is stuck: lose events from now on instead of holding the program up at each
 	 * one. */
 	ring->stalled = 1;

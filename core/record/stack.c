@@ -13,7 +13,6 @@
 #include "core/record/stack_walk.h"
 
 #define MEMOS_MAX 64
-#define PAGE 4096u
 #define POOL 16 /* caches of ended threads kept for new ones */
 
 static _Atomic uint32_t max_depth;
@@ -135,7 +134,7 @@ unsafe:
 /* Frames of the walk in the arena's form; returns words, 0 when the lock cannot be had. */
 static size_t to_frames(struct ts_stack_cache *c, unsigned n)
 {
-	struct ts_object object = {.start = 1, .end = 0};
+	struct ts_dso object = {.start = 1, .end = 0};
 	uint32_t module = 0;
 	size_t words = 0;
 
@@ -145,12 +144,12 @@ static size_t to_frames(struct ts_stack_cache *c, unsigned n)
 		uint64_t pc = c->pcs[i];
 
 		if (pc < object.start || pc >= object.end) {
-			if (ts_object_find(pc, &object))
+			if (ts_dso_find(pc, &object))
 				module = ts_module_id(&object);
 			else
 				object.end = module = 0;
 		}
-		/* an id too large for its field: never with 128 MiB of names */
+		/* an id too large for its field: only beyond 128 MiB of names and stacks */
 		if (module && module < UINT32_C(1) << (64 - TS_FRAME_OFFSET_BITS)) {
 			c->frames[words++] =
 			    (uint64_t)module << TS_FRAME_OFFSET_BITS | (pc - object.base);

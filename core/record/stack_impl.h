@@ -60,8 +60,8 @@ int ts_stack_run_aside(void (*fn)(void *), void *arg);
 /* libunwind.  open: with the lock; problem text or NULL.  learn: on the aside stack, with the lock.
  */
 const char *ts_unwind_open(void);
-struct ts_object;
-struct ts_rule ts_unwind_learn(uint64_t pc, const struct ts_object *object);
+struct ts_dso;
+struct ts_rule ts_unwind_learn(uint64_t pc, const struct ts_dso *object);
 
 /* Memory that is this thread's stack: [lo, hi) can be read; nothing below `floor` belongs to it. */
 struct ts_bounds {

@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "core/aside.h"
 #include "core/record/module.h"
@@ -21,14 +20,6 @@
 static _Atomic(struct ts_thread *) owner;
 static bool given_up; /* in a child whose lock is nobody's to give back */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 bool ts_stack_lock(void)
 {
 	struct ts_thread *nobody = NULL;
@@ -42,8 +33,8 @@ bool ts_stack_lock(void)
 			return false;
 		nobody = NULL;
 		if (!start)
-			start = now_ns();
-		else if (now_ns() - start > WAIT_NS)
+			start = ts_monotonic_ns();
+		else if (ts_monotonic_ns() - start > WAIT_NS)
 			return false;
 		sched_yield();
 	}
@@ -89,7 +80,7 @@ static struct ts_rule *rules;
 
 struct lesson {
 	uint64_t pc;
-	const struct ts_object *object;
+	const struct ts_dso *object;
 	struct ts_rule rule;
 };
 
@@ -113,7 +104,7 @@ void ts_rule_forget_all(void)
 
 struct ts_rule ts_rule_get(uint64_t pc, bool *in_module)
 {
-	struct ts_object object;
+	struct ts_dso object;
 	struct lesson lesson = {.pc = pc, .object = &object};
 
 	if (!rules) {
@@ -127,7 +118,7 @@ struct ts_rule ts_rule_get(uint64_t pc, bool *in_module)
 	if (rules && rule_slot(pc)->pc == pc)
 		return *rule_slot(pc);
 	lesson.rule = (struct ts_rule){.pc = pc, .flags = TS_RULE_NO_INFO};
-	*in_module = ts_object_find(pc, &object);
+	*in_module = ts_dso_find(pc, &object);
 	if (!*in_module)
 		return lesson.rule;
 	ts_module_id(&object); /* known from now on: its end will be noticed */

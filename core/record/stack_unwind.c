@@ -57,7 +57,7 @@ static unw_addr_space_t space;
 /* One question.  The stack lock's holder is the only user. */
 static struct question {
 	uint64_t pc;
-	const struct ts_object *object;
+	const struct ts_dso *object;
 	struct ts_segment segments[TS_SEGMENTS];
 	unsigned segment_count;
 	bool found;	/* the file has unwind information for pc */
@@ -299,7 +299,7 @@ static bool ask(struct question *q, int *step)
 	return q->found && *step >= 0; /* not found: what libunwind says then is a guess */
 }
 
-struct ts_rule ts_unwind_learn(uint64_t pc, const struct ts_object *object)
+struct ts_rule ts_unwind_learn(uint64_t pc, const struct ts_dso *object)
 {
 	struct question *q = &question;
 	struct ts_rule rule = {.pc = pc, .flags = TS_RULE_NO_INFO}, learned = {.pc = pc};
@@ -308,7 +308,7 @@ struct ts_rule ts_unwind_learn(uint64_t pc, const struct ts_object *object)
 
 	q->pc = pc;
 	q->object = object;
-	q->segment_count = ts_object_segments(object, q->segments);
+	q->segment_count = ts_dso_segments(object, q->segments);
 	if (!ask(q, &step)) {
 		/* A return address that begins a function and follows none: nobody called from
 		 * there, someone put it there to be run last (makecontext). */
@@ -327,14 +327,14 @@ struct ts_rule ts_unwind_learn(uint64_t pc, const struct ts_object *object)
 	return rule;
 }
 
-#else /* other machines: the walk has no rules there yet, stacks are off and say so */
+#else /* other machines: the walk knows no rules there, stacks are off and say so */
 
 const char *ts_unwind_open(void)
 {
 	return "call stacks are only taken on x86-64";
 }
 
-struct ts_rule ts_unwind_learn(uint64_t pc, const struct ts_object *object)
+struct ts_rule ts_unwind_learn(uint64_t pc, const struct ts_dso *object)
 {
 	(void)object;
 	return (struct ts_rule){.pc = pc, .flags = TS_RULE_NO_INFO};
