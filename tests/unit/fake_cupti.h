@@ -110,12 +110,6 @@ static CUptiResult fake_enable_callback(uint32_t on, CUpti_SubscriberHandle hand
 	return CUPTI_SUCCESS;
 }
 
-static CUptiResult fake_enable_domain(uint32_t on, CUpti_SubscriberHandle handle,
-				      CUpti_CallbackDomain domain)
-{
-	return fake_enable_callback(on, handle, domain, 0);
-}
-
 /* A buffer with the scripted kernels, completed on this thread `times` times. */
 static void deliver(int times)
 {
@@ -180,7 +174,6 @@ static int open_fake(char *why, size_t bytes)
 		.cuptiActivityEnable = fake_enable,
 		.cuptiActivityDisable = fake_disable,
 		.cuptiEnableCallback = fake_enable_callback,
-		.cuptiEnableDomain = fake_enable_domain,
 		.cuptiActivityFlushAll = fake_flush,
 		.cuptiActivityGetNextRecord = fake_next,
 		.cuptiActivityGetNumDroppedRecords = fake_dropped,
