@@ -4,17 +4,41 @@
 #include "core/record/writer.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/session/session.h"
 
-#define LAUNCHES (1u << 16)     /* as many outstanding launches are known; 1 MiB */
+/* Calls by correlation id.  Ids only grow, so the place of one is its last bits, and an entry is in
+ * the way of another only when as many ids as the table has came between.  One in the way that is
+ * young may still have device work to come: then the table grows, up to 16 MiB. */
+#define FIRST_LAUNCHES (1u << 14)
+#define MOST_LAUNCHES (1u << 20)
+#define YOUNG_NS UINT64_C(5000000000)
 
 struct launch {
 	uint32_t correlation, span;
 	uint64_t start_ns;
 };
 
-static struct launch launches[LAUNCHES];
+static struct launch *launches;
+static uint32_t launch_mask;
+
+static bool grow_launches(uint32_t count)
+{
+	struct launch *more = mmap(NULL, count * sizeof(*more), PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (more == MAP_FAILED)
+		return false;
+	for (uint32_t i = 0; launches && i <= launch_mask; i++)
+		if (launches[i].correlation)
+			more[launches[i].correlation & (count - 1)] = launches[i];
+	if (launches)
+		munmap(launches, (launch_mask + 1) * sizeof(*launches));
+	launches = more;
+	launch_mask = count - 1;
+	return true;
+}
 
 /* A call's record is published when the call returns, its device work may be over and told long
  * before: so long a device record waits for its launch. */
@@ -27,14 +51,26 @@ static struct waiting {
 } *queue;
 static size_t queued, queue_room;
 static uint64_t overhead_ns;
-static bool knows_launches;
 
 void ts_interval_launch(uint32_t correlation, uint32_t span, uint64_t start_ns)
 {
-	if (!correlation)
+	struct launch *there;
+
+	if (!correlation || (!launches && !grow_launches(FIRST_LAUNCHES)))
 		return;
-	launches[correlation % LAUNCHES] = (struct launch){ correlation, span, start_ns };
-	knows_launches = true;
+	while ((there = &launches[correlation & launch_mask])->correlation &&
+	       there->correlation != correlation && start_ns < there->start_ns + YOUNG_NS)
+		if (launch_mask + 1 == MOST_LAUNCHES || !grow_launches((launch_mask + 1) * 2))
+			break;
+	launches[correlation & launch_mask] = (struct launch){ correlation, span, start_ns };
+}
+
+/* NULL: not seen, or not yet. */
+static const struct launch *find_launch(uint32_t correlation)
+{
+	const struct launch *launch = launches ? &launches[correlation & launch_mask] : NULL;
+
+	return correlation && launch && launch->correlation == correlation ? launch : NULL;
 }
 
 void ts_interval_queue(const struct ts_rec_interval *rec, const struct ts_source *from)
@@ -149,9 +185,7 @@ void ts_interval_settle(bool last)
 
 	for (size_t i = 0; i < queued; i++) {
 		struct waiting *item = &queue[i];
-		const struct launch *launch = &launches[item->rec.correlation % LAUNCHES];
-		bool is_known =
-		    item->rec.correlation && launch->correlation == item->rec.correlation;
+		const struct launch *launch = find_launch(item->rec.correlation);
 		bool is_missing;
 
 		if (item->rec.activity == TS_ACT_OVERHEAD) {
@@ -159,14 +193,14 @@ void ts_interval_settle(bool last)
 				overhead_ns += item->rec.end_ns - item->rec.start_ns;
 			continue;
 		}
-		is_missing = !is_known && !item->rec.launch_span && has_launch(&item->rec);
+		is_missing = !launch && !item->rec.launch_span && has_launch(&item->rec);
 		if (is_missing && !last && now < item->until_ns) {
 			queue[kept++] = *item;
 			continue;
 		}
 		if (is_missing)
 			ts_lost(TS_LOST_device_unknown_launch, 1);
-		print_interval(&item->rec, is_known ? launch : NULL);
+		print_interval(&item->rec, launch);
 	}
 	queued = kept;
 }
@@ -180,8 +214,7 @@ void ts_interval_child(void)
 {
 	queued = 0;
 	overhead_ns = 0;
-	/* Untouched pages stay so: programs that never record fork as well. */
-	if (knows_launches)
-		memset(launches, 0, sizeof(launches));
-	knows_launches = false;
+	if (launches)
+		munmap(launches, (launch_mask + 1) * sizeof(*launches));
+	launches = NULL;
 }

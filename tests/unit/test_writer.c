@@ -357,6 +357,32 @@ static void test_device_records(void **state)
 	json_decref(lines);
 }
 
+/* --- device records that come long after their launches --- */
+
+#define LATE 70000
+
+static void late_records(void)
+{
+	for (uint32_t id = 1; id <= LATE; id++)
+		put_launch("k", id);
+	for (uint32_t id = 1; id <= LATE; id += 1000)
+		put_interval(id, ts_clock_to_ns(ts_clock_now()), 10, false);
+}
+
+static void test_late_device_records(void **state)
+{
+	const char *path = test_path("late.jsonl");
+	json_t *lines;
+
+	(void)state;
+	assert_int_equal(run_session(late_records, path, PATIENT, NULL), 0);
+	lines = valid_trace(path);
+	assert_int_equal(event_count(lines, "device_interval"), LATE / 1000);
+	for (size_t i = 0; i < LATE / 1000; i++)
+		assert_null(json_object_get(event_at(lines, "device_interval", i), "launch"));
+	json_decref(lines);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_spans),
 		cmocka_unit_test(test_failed_run),
 		cmocka_unit_test(test_device_records),
+		cmocka_unit_test(test_late_device_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, record_test_clean);
