@@ -24,11 +24,12 @@ struct event_work {
 	struct ts_rec_interval interval;
 };
 
-/* An event of ours whose time on the session's clock is known: `ns`, give or take `error_ns`. */
+/* An event of ours whose time on CLOCK_MONOTONIC is known: `ns`, give or take `error_ns`. */
 struct event_base {
 	CUevent event;
 	uint64_t ns;
 	uint32_t error_ns;
+	uint64_t deviation_ns;          /* of the session's clock from CLOCK_MONOTONIC */
 	/* host nanoseconds per device nanosecond since the base before */
 	double rate;
 	double rate_error;
@@ -70,8 +71,6 @@ bool event_anchor(struct event_context *context);
 /* When an event that has passed did so; false when the driver does not tell. */
 bool event_place(const struct event_context *context, CUevent event, uint64_t *ns,
 		 uint32_t *error_ns);
-
-uint64_t event_now_ns(void);
 
 /* event_read.c: the thread that reads what has passed. */
 int event_reader_start(void);

@@ -1,4 +1,4 @@
-/* Where on the session's clock an event of the device lies.
+/* When an event of the device happened, on CLOCK_MONOTONIC.
  *
  * A base is recorded on a stream of ours that is always idle, between two readings of the host's
  * clock: it passed between them.  Work is placed by its distance from the newest base before it.  A
@@ -7,7 +7,9 @@
  *
  * The error that is told is: half the time between the two readings, half a microsecond for the
  * event itself (cuda.h), the float's last bit, and the drift over the distance: what two bases
- * prove of the rate, or, with one base only, the 100 ppm that a crystal may be off. */
+ * prove of the rate, or, with one base only, the 100 ppm that a crystal may be off.  And calls are
+ * placed by the session's clock, which follows CLOCK_MONOTONIC but, while its rate is corrected, may
+ * be off: by as much as it was at the base or is now. */
 #include "core/record/clock.h"
 #include "cupti/device.h"
 #include "cupti/event.h"
@@ -17,27 +19,34 @@
 #define DRIFT 100e-6
 #define FLOAT_ULP 6e-8          /* half of a float's last bit, relative */
 
-uint64_t event_now_ns(void)
+/* How far the session's clock is from CLOCK_MONOTONIC now. */
+static uint64_t deviation_ns(void)
 {
-	return ts_clock_to_ns(ts_clock_now());
+	uint64_t before = ts_monotonic_ns(), mapped = ts_clock_to_ns(ts_clock_now());
+	uint64_t after = ts_monotonic_ns();
+
+	if (mapped < before)
+		return before - mapped;
+	return mapped > after ? mapped - after : 0;
 }
 
 /* One try: the event's time is within [before, after]. */
 static bool try_anchor(struct event_context *context, struct event_base *base)
 {
-	uint64_t before = event_now_ns(), after;
+	uint64_t before = ts_monotonic_ns(), after;
 	CUresult result;
 
 	if (device_driver.event_record(base->event, context->stream) != CUDA_SUCCESS)
 		return false;
 	do {
 		result = device_driver.event_query(base->event);
-		after = event_now_ns();
+		after = ts_monotonic_ns();
 	} while (result == CUDA_ERROR_NOT_READY && after - before < ANCHOR_NS);
 	if (result != CUDA_SUCCESS)
 		return false;
 	base->ns = before + (after - before) / 2;
 	base->error_ns = (uint32_t)((after - before) / 2) + 1;
+	base->deviation_ns = deviation_ns();
 	return true;
 }
 
@@ -93,6 +102,7 @@ bool event_place(const struct event_context *context, CUevent event, uint64_t *n
 {
 	unsigned kept = context->base_count < EVENT_BASES ? context->base_count : EVENT_BASES;
 	const struct event_base *base = NULL;
+	uint64_t deviation = deviation_ns();
 	double distance, error;
 	float ms = 0;
 
@@ -109,6 +119,7 @@ bool event_place(const struct event_context *context, CUevent event, uint64_t *n
 	distance = (double)ms * 1e6;
 	error = distance < 0 ? -distance : distance;
 	error = base->error_ns + EVENT_NS + error * (base->rate_error + FLOAT_ULP);
+	error += (double)(deviation > base->deviation_ns ? deviation : base->deviation_ns);
 	*ns = base->ns + (uint64_t)(int64_t)(distance * base->rate);
 	*error_ns = error > UINT32_MAX ? UINT32_MAX : (uint32_t)error;
 	return true;

@@ -160,7 +160,7 @@ static void visit(struct event_context *context, bool last)
 		forget(context);
 		return;
 	}
-	if (!context->base_count || event_now_ns() - newest->ns > REBASE_NS)
+	if (!context->base_count || ts_monotonic_ns() - newest->ns > REBASE_NS)
 		event_anchor(context);
 	read_context(context, last);
 	device_driver.context_pop(&popped);
