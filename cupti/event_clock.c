@@ -8,8 +8,8 @@
  * The error that is told is: half the time between the two readings, half a microsecond for the
  * event itself (cuda.h), the float's last bit, and the drift over the distance: what two bases
  * prove of the rate, or, with one base only, the 100 ppm that a crystal may be off.  And calls are
- * placed by the session's clock, which follows CLOCK_MONOTONIC but, while its rate is corrected, may
- * be off: by as much as it was at the base or is now. */
+ * placed by the session's clock, which follows CLOCK_MONOTONIC but, while its rate is corrected,
+ * may be off: by as much as it was at the base or is now. */
 #include "core/record/clock.h"
 #include "cupti/device.h"
 #include "cupti/event.h"
