@@ -29,7 +29,7 @@ endif
 $(foreach line,$(subst ;, ,$(cuda)),$(eval $(subst @, ,$(line))))
 endif
 
-SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -DTS_SANITIZED)
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes
 OPT      := $(if $(SAN),-O1,-O2)
 CFLAGS   ?= -g
