@@ -43,20 +43,38 @@ tool_src := $(wildcard core/*.c core/trace/*.c core/cli/*.c core/out/*.c)
 obj       = $(patsubst %.c,$B/obj/%.o,$(patsubst %.S,$B/obj/%.o,$1))
 tool_libs := -ljansson -ldw -lelf -lzstd -lm
 
-all: $B/libtstrace.so $B/tstrace sim ## build the library, the command and the simulated device
+all: $B/libtstrace.so $B/link/libtstrace.so $B/tstrace sim ## build the library, the command and the simulated device
 
 $B/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) $(CUDAFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 # The sanitizers' runtimes call dlsym before they are ready to check anything: what runs then is not instrumented.
-early := $(patsubst %,$B/obj/%.o,preload/dlsym preload/elf preload/real preload/fn core/base core/loader)
+early := $(patsubst %,$B/obj/%.o,preload/dlsym preload/elf preload/real preload/fn preload/nvtx_env core/base core/loader)
 $(early): SANFLAGS := $(if $(SAN),-DTS_SANITIZED)
 
 # Only libc: libunwind, CUPTI and CUDA are opened at run time.  NODELETE: hooks may be called until the very end.
+# What -ltstrace finds; the name in it is that of the library.
+$B/link/libtstrace.so: $B/obj/preload/link/link.o preload/tstrace.map
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libtstrace.so -Wl,--version-script=preload/tstrace.map $< -o $@
+
 $B/libtstrace.so: $(call obj,$(lib_src)) preload/tstrace.map
 	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libtstrace.so -Wl,-z,nodelete -Wl,-z,now $(if $(SAN),,-Wl$(comma)--no-undefined) \
 		-Wl,--gc-sections -Wl,--version-script=preload/tstrace.map $(call obj,$(lib_src)) -o $@
+
+# A square root is an instruction, without errno, and so without libm.
+$B/obj/core/session/view.o: CFLAGS += -fno-math-errno
+
+# The kernels as PTX for every device and driver that can have it: the oldest architecture of the toolkit, and the
+# instruction set of CUDA 12.0, whose driver is the first that loads it.  Without nvcc: none, see cupti/reduce.c.
+$B/gen/reduce.ptx: core/session/reduce.cu core/session/reduce.h core/session/reduce_device.h core/tstrace.h Makefile
+	@mkdir -p $(@D)
+	$(Q)$(if $(NVCC),arch=$$($(NVCC) --list-gpu-arch | sort -t_ -k2n | head -n1) && \
+		$(NVCC) -ccbin $(CXX) -std=c++17 -O3 -arch=$$arch -rdc=true -Wno-deprecated-gpu-targets -I. -ptx $< -o $@ && \
+		sed -i -e '/^\/\//d' -e 's/^\.version \(8\.[1-9]\|9\|[1-9][0-9]\).*/.version 8.0/' $@,: > $@)
+$B/obj/cupti/ptx.o: $B/gen/reduce.ptx
+$B/obj/cupti/ptx.o: CFLAGS += -DPTX_FILE='"$B/gen/reduce.ptx"'
 
 $B/tstrace: $(call obj,$(tool_src))
 	$(Q)$(CC) $(LDBASE) $^ $(tool_libs) -o $@
@@ -70,6 +88,8 @@ demo: all $B/apps/demo ## trace a real nvcc-built program and print what it did 
 install: all ## install library, command, header, pkg-config file, man pages and simulated device
 	install -D -m755 $B/libtstrace.so $(DESTDIR)$(PREFIX)/lib/tstrace/libtstrace.so
 	ln -sf tstrace/libtstrace.so $(DESTDIR)$(PREFIX)/lib/libtstrace.so
+	install -D -m644 $B/link/libtstrace.so $(DESTDIR)$(PREFIX)/lib/tstrace/link/libtstrace.so
+	install -D -m644 scripts/tstrace.py $(DESTDIR)$(PREFIX)/share/tstrace/tstrace.py
 	install -D -m755 $B/tstrace $(DESTDIR)$(PREFIX)/bin/tstrace
 	install -D -m644 core/tstrace.h $(DESTDIR)$(PREFIX)/include/tstrace.h
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/tstrace/sim/static
@@ -79,7 +99,7 @@ install: all ## install library, command, header, pkg-config file, man pages and
 	for f in man/*.[0-9]; do install -D -m644 $$f $(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}; done
 
 uninstall: ## remove what install put there
-	rm -rf $(DESTDIR)$(PREFIX)/lib/tstrace $(DESTDIR)$(PREFIX)/lib/libtstrace.so $(DESTDIR)$(PREFIX)/bin/tstrace \
+	rm -rf $(DESTDIR)$(PREFIX)/lib/tstrace $(DESTDIR)$(PREFIX)/share/tstrace $(DESTDIR)$(PREFIX)/lib/libtstrace.so $(DESTDIR)$(PREFIX)/bin/tstrace \
 		$(DESTDIR)$(PREFIX)/include/tstrace.h $(DESTDIR)$(PREFIX)/lib/pkgconfig/tstrace.pc
 	for f in man/*.[0-9]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}; done
 

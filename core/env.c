@@ -225,3 +225,19 @@ int ts_env_read(char **environment, ts_env_warn *warn)
 	}
 	return warnings + check_tags(warn);
 }
+
+bool ts_env_has(char **environment, const char *name, const char *value)
+{
+	for (; environment && *environment; environment++) {
+		const char *p = *environment, *q = name;
+
+		while (*q && *p == *q) {
+			p++;
+			q++;
+		}
+		/* Of a name that stands there twice the first counts. */
+		if (!*q && *p == '=')
+			return ts_same(p + 1, value);
+	}
+	return false;
+}

@@ -23,6 +23,10 @@ extern struct ts_env ts_env;
  * TSTRACE_SIM_ belong to the simulated device and are left alone. */
 int ts_env_read(char **environment, void (*warn)(const char *text));
 
+/* Whether the environment has the variable with this very value, before any of it is read.  Calls
+ * no function of the C library. */
+bool ts_env_has(char **environment, const char *name, const char *value);
+
 /* The table itself, for `tstrace env`. */
 struct ts_env_row {
 	const char *name, *type, *value, *range, *help;

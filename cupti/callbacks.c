@@ -27,7 +27,9 @@ static unsigned row_of(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 static void on_enter(const CUpti_CallbackData *data, bool is_runtime, unsigned row)
 {
 	*data->correlationData = 0; /* CUPTI does not promise what lies there */
-	if (ts_self.depth) {
+	if (ts_self.own) {
+		cupti_own_call(data->correlationId);
+	} else if (ts_self.depth) {
 		ts_device_correlate(ts_self.correlation, data->correlationId);
 		if (ts_self.unhooked && !is_runtime) {
 			ts_device_correlate(ts_self.correlation, ts_self.unhooked);

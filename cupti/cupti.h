@@ -22,6 +22,9 @@ extern _Atomic uint32_t cupti_clock_error_ns;
 /* The device of a context, for records that name only the context; any thread. */
 void cupti_context_device(uint32_t context, uint32_t device);
 
+/* A call of ours to the driver: what the device does for it is not recorded.  Any thread. */
+void cupti_own_call(uint32_t correlation);
+
 struct cupti_kind {
 	CUpti_ActivityKind kind;
 	const char *name;

@@ -94,6 +94,7 @@ static void pause_backend(bool paused)
 static void child(void)
 {
 	device_describe_child();
+	device_stats_child();
 	if (running == TS_BACKEND_CUPTI) {
 		cupti_child();
 		inherited = true;
@@ -114,4 +115,5 @@ static const struct ts_device_backend backend = {
 __attribute__((constructor)) static void register_backend(void)
 {
 	ts_device_register(&backend);
+	device_stats_start();
 }

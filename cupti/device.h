@@ -36,6 +36,13 @@ void device_describe_start(void);
 void device_describe_devices(unsigned timeout_ms);
 void device_describe_child(void);
 
+void *device_driver_symbol(const char *symbol);         /* any other; NULL: it has none */
+
+/* --- statistics of tensors (reduce.c) ----------------------------------------- */
+
+void device_stats_start(void);          /* from the constructor */
+void device_stats_child(void);
+
 /* --- a thread of ours (thread.c) --------------------------------------------- */
 
 /* Start a detached thread with all signals blocked, named `name` (15 characters at most).  0 or

@@ -48,6 +48,11 @@ bool device_driver_load(void)
 	return device_driver.version != NULL;
 }
 
+void *device_driver_symbol(const char *symbol)
+{
+	return device_driver_load() ? find(symbol) : NULL;
+}
+
 int device_driver_version(void)
 {
 	int version = 0;

@@ -25,6 +25,22 @@ void cupti_context_device(uint32_t context, uint32_t device)
 				      (uint16_t)(device + 1), memory_order_relaxed);
 }
 
+/* Calls of ours.  A flush brings their work in a while; so many are known by then. */
+static _Atomic uint32_t own_calls[4096];
+
+void cupti_own_call(uint32_t correlation)
+{
+	atomic_store_explicit(&own_calls[correlation % TS_ARRAY_SIZE(own_calls)], correlation,
+			      memory_order_relaxed);
+}
+
+static bool is_own(uint32_t correlation)
+{
+	return correlation &&
+	       atomic_load_explicit(&own_calls[correlation % TS_ARRAY_SIZE(own_calls)],
+				    memory_order_relaxed) == correlation;
+}
+
 static int16_t device_of(uint32_t context)
 {
 	uint16_t device = atomic_load_explicit(
@@ -180,6 +196,8 @@ void cupti_decode(const CUpti_Activity *record)
 			continue;
 		interval.activity = cupti_kinds[k].activity;
 		cupti_kinds[k].decode(record, &interval);
+		if (is_own(interval.correlation))
+			return;
 		convert(&interval);
 		if (interval.activity != TS_ACT_OVERHEAD)
 			check_times(&interval);

@@ -41,6 +41,7 @@ void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struc
 			.pool = a->pool,
 			.error = a->error,
 			.memory_kind = a->kind,
+			.step = (uint8_t)ts_self.step,
 			.context = where.context,
 		};
 		ts_commit(ring, 1);

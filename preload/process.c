@@ -13,6 +13,7 @@
 #include "core/record/file.h"
 #include "core/record/record.h"
 #include "core/record/stack.h"
+#include "core/session/step.h"
 #include "preload/context.h"
 #include "preload/elf.h"
 #include "preload/names.h"
@@ -220,10 +221,16 @@ static void in_child(void)
 	ts_names_child();
 }
 
+static void at_step_end(struct ts_ring *ring)
+{
+	ts_memory_record(ring, 3);
+}
+
 __attribute__((constructor(102))) static void start(void)
 {
 	/* Registered first, so called last: after the program's own handlers. */
 	at_quick_exit(at_quick_exit_finish);
 	pthread_atfork(NULL, NULL, in_child);
 	ts_driver_function = ts_real_driver;
+	ts_step_checkpoint = at_step_end;
 }

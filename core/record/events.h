@@ -26,7 +26,9 @@ enum ts_rec_kind {
 	TS_REC_SPAN_DONE = 12,  /* a completed span, attached to the root */
 	/* what follows in this ring is of this thread; first in each ring */
 	TS_REC_THREAD = 13,
-	/* 16 to 31 are the session's: scalars, tensors, gradients, edges */
+	/* 16 to 31 are the session's */
+	TS_REC_SCALAR = 16,
+	TS_REC_LINE = 17,       /* a line that the caller formatted: op, tensor, gradient, edge */
 };
 
 /* How a call came to us. */
@@ -90,6 +92,25 @@ struct ts_rec_thread {
 	uint64_t pad[2];
 };
 
+/* What a span of NVTX has beyond a name. */
+enum ts_payload { TS_PAYLOAD_NONE, TS_PAYLOAD_U64, TS_PAYLOAD_I64, TS_PAYLOAD_F64,
+	/* not NVTX's: the span goes on after the one of this number, see core/session/span.h */
+	TS_PAYLOAD_CONTINUES };
+
+struct ts_span_note {
+	uint32_t domain;        /* arena text, 0 the default domain */
+	uint32_t category;      /* 0 none */
+	uint32_t category_name; /* arena text */
+	uint32_t color;         /* ARGB */
+	uint32_t payload[2];    /* 8 bytes of the type below */
+	uint8_t payload_type;   /* enum ts_payload */
+	uint8_t has_color;
+	uint8_t pad[2];
+};
+
+/* Of span records. */
+enum ts_span_source { TS_SPAN_API, TS_SPAN_NVTX, TS_SPAN_AUTO };
+
 struct ts_rec_span_start {
 	struct ts_rec h;        /* h.span is the new span */
 	uint32_t parent;
@@ -97,16 +118,14 @@ struct ts_rec_span_start {
 	uint8_t span_kind;      /* 0 function, 1 op, 2 module */
 	uint8_t step;           /* 0 none, 1 forward, 2 backward, 3 optimizer */
 	uint8_t measured;
-	uint8_t source;         /* 0 api, 1 nvtx, 2 auto */
-	uint32_t iteration;     /* 0 none */
-	uint32_t category, color;
-	uint64_t payload;
-	uint64_t pad;
+	uint8_t source;         /* enum ts_span_source */
+	struct ts_span_note note;
 };
 
 struct ts_rec_span_end {
 	struct ts_rec h;        /* h.span is the span that ends */
-	uint64_t pad[5];
+	uint8_t late;           /* the program ended it before: others were open in it */
+	uint8_t pad[39];
 };
 
 struct ts_rec_alloc {
@@ -214,6 +233,33 @@ struct ts_rec_lost {
 	uint32_t pad[7];
 };
 
+struct ts_rec_span_done {
+	struct ts_rec h;        /* h.span is the new span */
+	uint64_t start_ns, duration_ns; /* since the session opened */
+	uint64_t t_start;       /* raw: tells the iteration */
+	uint32_t name;          /* arena text */
+	uint8_t span_kind, step, source;
+	uint8_t open;           /* at the end of the session */
+	uint32_t began;         /* number of the thread that began it, 0 the one that ended it */
+	struct ts_span_note note;
+	uint8_t pad[40];
+};
+
+struct ts_rec_scalar {
+	struct ts_rec h;
+	double value;
+	uint32_t label;         /* arena text */
+	uint32_t pad[7];
+};
+
+/* The line without its end: {"kind":"op", ... */
+struct ts_rec_line {
+	struct ts_rec h;
+	uint32_t bytes;
+	char text[];
+};
+#define TS_LINE_MAX (UINT8_MAX * TS_SLOT - 28)  /* bytes of such a line */
+
 #define TS_ONE_SLOT(s) _Static_assert(sizeof(struct s) == TS_SLOT, #s " is one slot")
 TS_ONE_SLOT(ts_rec_thread);
 TS_ONE_SLOT(ts_rec_span_start);
@@ -224,6 +270,8 @@ TS_ONE_SLOT(ts_rec_reset);
 TS_ONE_SLOT(ts_rec_call);
 TS_ONE_SLOT(ts_rec_device_memory);
 TS_ONE_SLOT(ts_rec_lost);
+TS_ONE_SLOT(ts_rec_scalar);
+_Static_assert(sizeof(struct ts_rec_span_done) == 2 * TS_SLOT, "a whole span is two slots");
 _Static_assert(sizeof(struct ts_rec_op) == 2 * TS_SLOT, "an op is two slots");
 _Static_assert(sizeof(struct ts_rec_interval) == 2 * TS_SLOT, "an interval is two slots");
 

@@ -252,6 +252,11 @@ void ts_line_f64(struct ts_lines *lines, const char *key, double value)
 	put(lines, text, (size_t)length);
 }
 
+void ts_line_bytes(struct ts_lines *lines, const void *text, size_t bytes)
+{
+	put(lines, text, bytes);
+}
+
 void ts_line_raw(struct ts_lines *lines, const char *text)
 {
 	put(lines, text, strlen(text));

@@ -36,6 +36,7 @@ void ts_line_f64(struct ts_lines *lines, const char *key, double value);
 
 /* Pieces of nested values: text as it is; a quoted string; a number. */
 void ts_line_raw(struct ts_lines *lines, const char *text);
+void ts_line_bytes(struct ts_lines *lines, const void *text, size_t bytes);
 void ts_line_quoted(struct ts_lines *lines, const char *text, size_t bytes);
 void ts_line_number(struct ts_lines *lines, uint64_t value);
 void ts_line_hex_number(struct ts_lines *lines, uint64_t value);        /* 0x1f, no quotes */

@@ -6,6 +6,8 @@
 
 #include "core/record/arena.h"
 #include "core/session/session.h"
+#include "core/session/span.h"
+#include "core/session/step.h"
 
 /* A longer kernel name is written whole once and shortened, but still told apart by its id, after
  * that. */
@@ -185,6 +187,7 @@ void ts_print_common(const struct ts_rec *rec, uint32_t thread)
 	if (rec->fn)
 		ts_line_word(&ts_lines, "api", ts_fn_name(rec->fn));
 	ts_line_u64(&ts_lines, "thread", thread);
+	ts_print_iteration(rec->t);
 	if (rec->route < TS_ARRAY_SIZE(routes))
 		ts_line_word(&ts_lines, "route", routes[rec->route]);
 	if (rec->stack)
@@ -195,11 +198,17 @@ void ts_print_common(const struct ts_rec *rec, uint32_t thread)
 
 /* --- spans --- */
 
+void ts_print_step(uint8_t step)
+{
+	static const char *const steps[] = { NULL, "forward", "backward", "optimizer" };
+
+	if (step && step < TS_ARRAY_SIZE(steps))
+		ts_line_word(&ts_lines, "step", steps[step]);
+}
+
 static void print_span_start(const struct ts_rec_span_start *rec, uint32_t thread)
 {
 	static const char *const kinds[] = { "function", "op", "module" };
-	static const char *const steps[] = { NULL, "forward", "backward", "optimizer" };
-	static const char *const sources[] = { "api", "nvtx", "auto" };
 	struct open_span *grown =
 	    ts_writer_grow(open_spans, &open_room, open_count + 1, sizeof(*open_spans));
 	uint64_t ns = ts_clock_session_ns(rec->h.t);
@@ -218,12 +227,10 @@ static void print_span_start(const struct ts_rec_span_start *rec, uint32_t threa
 	ts_line_u64(&ts_lines, "start_ns", ns);
 	ts_line_word(&ts_lines, "span_kind", kinds[rec->span_kind % 3]);
 	ts_line_bool(&ts_lines, "measured", rec->measured);
-	if (rec->step && rec->step < TS_ARRAY_SIZE(steps))
-		ts_line_word(&ts_lines, "step", steps[rec->step]);
+	ts_print_step(rec->step);
 	ts_line_u64(&ts_lines, "thread", thread);
-	if (rec->iteration)
-		ts_line_u64(&ts_lines, "iteration", rec->iteration);
-	ts_line_word(&ts_lines, "source", sources[rec->source % 3]);
+	ts_print_iteration(rec->h.t);
+	ts_line_note(&ts_lines, rec->source, &rec->note);
 	ts_line_end(&ts_lines);
 	ts_saw_time(ns);
 	if (rec->measured)
@@ -266,11 +273,11 @@ static size_t innermost(size_t i)
 }
 
 /* What is still open inside is closed first: the record of its end was lost. */
-static void close_span(uint32_t id, uint64_t end_ns)
+static void close_span(uint32_t id, uint64_t end_ns, const char *note)
 {
 	for (size_t i = open_count; i-- > 0;) {
 		if (open_spans[i].id == id) {
-			close_at(i, end_ns, NULL);
+			close_at(i, end_ns, note);
 			return;
 		}
 		if (open_spans[i].parent == id) {
@@ -392,7 +399,8 @@ void ts_print_record(const struct ts_rec *rec, const struct ts_source *from)
 		print_span_start((const void *)rec, from->thread);
 		break;
 	case TS_REC_SPAN_END:
-		close_span(rec->span, ts_clock_session_ns(rec->t));
+		close_span(rec->span, ts_clock_session_ns(rec->t),
+			   ((const struct ts_rec_span_end *)rec)->late ? "closed_late" : NULL);
 		break;
 	case TS_REC_ALLOC:
 	case TS_REC_FREE:
@@ -417,6 +425,7 @@ void ts_print_record(const struct ts_rec *rec, const struct ts_source *from)
 			((const struct ts_rec_lost *)rec)->count);
 		break;
 	default:
+		ts_print_api(rec, from);
 		break;
 	}
 }

@@ -24,6 +24,7 @@
 #include "core/record/stack.h"
 #include "core/record/writer.h"
 #include "core/session/session.h"
+#include "core/session/storage.h"
 
 /* Longest time for the last lines, beside TSTRACE_EXIT_MS for the device. */
 #define FINISH_MS 3000
@@ -46,7 +47,6 @@ static const char *no_name(unsigned fn)
 
 const char *(*ts_fn_name)(unsigned fn) = no_name;
 
-static _Atomic uint64_t lost[TS_LOST_CAUSES];
 static _Atomic uint32_t threads;
 static _Atomic int device_started;
 static _Atomic int finishing, finish_done;
@@ -58,18 +58,9 @@ static _Atomic int open_error;
 static bool inert;              /* AT_SECURE: nothing may be written on behalf of the environment */
 static char cwd[PATH_MAX];
 static char trace_path[TS_PATH_MAX];
+static const char *asked_path;  /* what tstrace_open asked for; under open_lock */
 
 static void load(void);
-
-void ts_lost(enum ts_lost cause, uint64_t count)
-{
-	atomic_fetch_add_explicit(&lost[cause], count, memory_order_relaxed);
-}
-
-uint64_t ts_lost_count(enum ts_lost cause)
-{
-	return atomic_load_explicit(&lost[cause], memory_order_relaxed);
-}
 
 const char *ts_record_path(void)
 {
@@ -94,9 +85,10 @@ static int make_session(void)
 		return -EPERM;
 	ts_env_read(environ, warn);
 	ts_clock_init((int)ts_env.clock);
-	result = ts_output_expand(ts_env.output, cwd, trace_path);
+	result = ts_output_expand(asked_path ? asked_path : ts_env.output, cwd, trace_path);
 	if (result) {
-		ts_say("TSTRACE_OUTPUT=%s: %s; nothing is recorded", ts_env.output,
+		ts_say("%s%s: %s; nothing is recorded", asked_path ? "" : "TSTRACE_OUTPUT=",
+		       asked_path ? asked_path : ts_env.output,
 		       result == -EINVAL ? "it is empty, a file name is wanted"
 					 : ts_errno_text(result));
 		return result;
@@ -178,25 +170,41 @@ bool ts_record_device_started(void)
 	return atomic_load_explicit(&device_started, memory_order_acquire);
 }
 
-int ts_record_open(void)
+/* Under the lock.  What the program asked for and did not get may be asked for again. */
+static bool open_now(const struct ts_record_as *as, struct ts_aside *stack)
+{
+	int error = as ? as->prepare(as->user) : 0;
+
+	asked_path = as ? as->path : NULL;
+	open_error = error;
+	if (!error)
+		on_stack(stack, open_aside, NULL);
+	error = open_error;
+	asked_path = NULL;
+	if (!error)
+		atomic_store(&ts_recording, TS_REC_ON);
+	else if (!as)
+		atomic_store(&ts_recording, TS_REC_REFUSED);
+	return !error;
+}
+
+static int open_as(const struct ts_record_as *as)
 {
 	struct ts_aside stack = { .bytes = OPEN_STACK };
-	bool opened = false;
+	bool opened = false, asked = false;
 	struct quiet quiet;
-	int state;
+	int state, error;
 
-	if (atomic_load(&ts_recording) == TS_REC_ON && ts_record_device_started())
-		return 0;
 	quiet = quiet_begin();
 	/* Another library's constructor may call CUDA before ours ran. */
 	pthread_once(&loaded, load);
 	pthread_mutex_lock(&open_lock);
 	if (atomic_load(&ts_recording) == TS_REC_UNOPENED) {
-		on_stack(&stack, open_aside, NULL);
-		opened = !open_error;
-		atomic_store(&ts_recording, opened ? TS_REC_ON : TS_REC_REFUSED);
+		asked = true;
+		opened = open_now(as, &stack);
 	}
 	state = atomic_load(&ts_recording);
+	error = open_error;
 	pthread_mutex_unlock(&open_lock);
 	if (opened)
 		on_stack(&stack, start_device, NULL);
@@ -204,7 +212,23 @@ int ts_record_open(void)
 		wait_for_device();
 	ts_aside_free(&stack);
 	quiet_end(quiet);
-	return state == TS_REC_ON || state == TS_REC_OFF ? 0 : open_error ? open_error : -ESHUTDOWN;
+	if (asked && !opened)
+		return error;
+	if (state != TS_REC_ON && state != TS_REC_OFF)
+		return error ? error : -ESHUTDOWN;
+	return as && !opened ? -EALREADY : 0;
+}
+
+int ts_record_open(void)
+{
+	if (atomic_load(&ts_recording) == TS_REC_ON && ts_record_device_started())
+		return 0;
+	return open_as(NULL);
+}
+
+int ts_record_open_as(const struct ts_record_as *as)
+{
+	return open_as(as);
 }
 
 /* --- threads --- */
@@ -399,6 +423,7 @@ static void prefork(void)
 {
 	pthread_mutex_lock(&open_lock);
 	ts_stack_before_fork();
+	ts_storage_prefork();
 	ts_arena_prefork();
 	ts_loader_before_fork();
 }
@@ -407,6 +432,7 @@ static void in_parent(void)
 {
 	ts_loader_after_fork(false);
 	ts_arena_parent();
+	ts_storage_postfork(false);
 	ts_stack_after_fork(false);
 	pthread_mutex_unlock(&open_lock);
 }
@@ -416,6 +442,7 @@ static void in_child(void)
 	ts_loader_after_fork(true);
 	ts_clock_detach();
 	ts_arena_child();
+	ts_storage_postfork(true);
 	ts_file_child();
 	ts_output_child();
 	ts_writer_child();
@@ -424,8 +451,7 @@ static void in_child(void)
 	if (ts_device && atomic_load(&ts_recording) != TS_REC_UNOPENED && !open_error)
 		ts_device->child();
 	ts_describe_child();
-	for (int i = 0; i < TS_LOST_CAUSES; i++)
-		atomic_store(&lost[i], 0);
+	ts_lost_child();
 	atomic_store(&threads, 0);
 	atomic_store(&device_started, 0);
 	atomic_store(&finishing, 0);

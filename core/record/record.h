@@ -41,6 +41,8 @@ struct ts_thread {
 	uint32_t unhooked;
 	uint32_t unhooked_inside;       /* backend: calls recorded inside it */
 	uint32_t unhooked_opaque;       /* backend: its parameters cannot be read */
+	uint32_t own;                   /* backend: calls of ours to the driver are under way, whose
+					 * device work is not recorded */
 };
 
 extern _Thread_local struct ts_thread ts_self __attribute__((tls_model("initial-exec")));
@@ -121,9 +123,20 @@ enum ts_lost {
 };
 void ts_lost(enum ts_lost cause, uint64_t count);
 uint64_t ts_lost_count(enum ts_lost cause);
+void ts_lost_child(void);       /* in the child of a fork: nothing is lost yet */
 
 /* Open the ambient session now if it is not open (first event of the process).  0 or -errno. */
 int ts_record_open(void);
+
+/* The same as the program asks for it: `path` is a template like TSTRACE_OUTPUT, or NULL; `prepare`
+ * is called first, under the session's lock, and its error ends the attempt.  -EALREADY: the
+ * session was open before.  After another error it can be tried again. */
+struct ts_record_as {
+	const char *path;
+	int (*prepare)(void *user);
+	void *user;
+};
+int ts_record_open_as(const struct ts_record_as *as);
 
 /* Ask the writer to print all that is published and wait for it, at most `timeout_ms`; with
  * `to_disk` also fsync.  Not from a signal handler.  0, -ETIMEDOUT, or the sticky write error. */

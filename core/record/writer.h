@@ -81,7 +81,8 @@ void ts_interval_child(void);
 /* Memory for a growing array: maps room for `count` items of `bytes`, keeps the old ones. */
 void *ts_writer_grow(void *old, size_t *room, size_t count, size_t bytes);
 
-/* --- session: the first and the last lines --- */
+/* --- session: records of tstrace.h, the first and the last lines --- */
+void ts_print_api(const struct ts_rec *rec, const struct ts_source *from);
 void ts_print_begin(void);
 void ts_print_end(const char *reason);
 /* the terminal alone, of a trace that could not be written on */

@@ -2,7 +2,13 @@
 
 #include <stdatomic.h>
 
+#include "core/env.h"
 #include "core/record/clock.h"
+#include "core/session/gradient.h"
+#include "core/session/rules.h"
+#include "core/session/run.h"
+#include "core/session/span.h"
+#include "core/session/step.h"
 
 static uint64_t start_ns;
 static _Atomic uint32_t last_span = 1;
@@ -14,6 +20,7 @@ void ts_session_begin(uint64_t raw, uint64_t ns, uint64_t realtime_ns)
 	(void)realtime_ns;
 	start_ns = ns;
 	ts_clock_session_begin(ns);
+	ts_rules_read(ts_env.nvtx_step);
 }
 
 uint64_t ts_session_start_ns(void)
@@ -26,6 +33,11 @@ uint32_t ts_session_take_spans(uint32_t count)
 	return 1 + atomic_fetch_add_explicit(&last_span, count, memory_order_relaxed);
 }
 
+uint64_t ts_session_last_span(void)
+{
+	return atomic_load_explicit(&last_span, memory_order_relaxed);
+}
+
 bool ts_session_claim_measured(void)
 {
 	return !atomic_exchange(&measured, 1);
@@ -35,4 +47,8 @@ void ts_session_child(void)
 {
 	atomic_store(&last_span, 1);
 	atomic_store(&measured, 0);
+	ts_run_child();
+	ts_gradient_child();
+	ts_range_child();
+	ts_step_child();
 }

@@ -12,6 +12,7 @@ uint64_t ts_session_start_ns(void);
 /* Span ids: one counter, 1 is the root.  Takes `count` ids that follow each other, returns the
  * first. */
 uint32_t ts_session_take_spans(uint32_t count);
+uint64_t ts_session_last_span(void);    /* no id is above it */
 
 /* True once: exactly one measured region a session (begin_measurement). */
 bool ts_session_claim_measured(void);

@@ -1,59 +1,16 @@
-/* The program's own spans: the calls of tstrace.h. */
-#include "core/tstrace.h"
-
+/* The program's own spans. */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/log.h"
-#include "core/record/arena.h"
 #include "core/record/record.h"
+#include "core/session/event.h"
 #include "core/session/session.h"
+#include "core/session/span.h"
 
-#define MAX_DEPTH 4096u         /* nested spans of a thread; deeper ones are refused */
-
-/* What the thread goes back to when a span ends. */
-struct frame {
-	uint32_t span, parent, parent_step;
-};
-
-/* A name that the thread used before, by its address: usually a literal. */
-struct known_name {
-	const char *name;
-	const char *kept;       /* the arena's copy */
-	uint32_t text;
-};
-
-#define NAMES 64u               /* a power of two */
 #define IDS_AT_ONCE 64u /* the shared counter is touched once for so many spans of a thread */
 
-struct stack {
-	uint32_t depth;
-	uint32_t next_id, ids;  /* ids of this thread that are still to be given out */
-	struct known_name names[NAMES];
-	struct frame frames[MAX_DEPTH];
-};
-
-static struct stack *stack_of(struct ts_thread *self)
-{
-	void *memory;
-
-	if (!self->spans) {
-		memory = mmap(NULL, sizeof(struct stack), PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		self->spans = memory == MAP_FAILED ? NULL : memory;
-	}
-	return self->spans;
-}
-
-void ts_session_thread_end(void)
-{
-	if (ts_self.spans)
-		munmap(ts_self.spans, sizeof(struct stack));
-	ts_self.spans = NULL;
-}
-
-static uint32_t next_id(struct stack *stack)
+uint32_t ts_span_next_id(struct ts_api_thread *stack)
 {
 	if (ts_unlikely(!stack->ids)) {
 		stack->next_id = ts_session_take_spans(IDS_AT_ONCE);
@@ -63,38 +20,12 @@ static uint32_t next_id(struct stack *stack)
 	return stack->next_id++;
 }
 
-/* The arena's number of a name.  What lies at an address may have changed: it is compared. */
-static uint32_t text_of(struct stack *stack, const char *name)
+/* Its number; 0: it was lost. */
+static uint32_t put_start(struct ts_ring *ring, struct ts_api_thread *stack, uint32_t parent,
+			  const struct ts_span_spec *spec, uint64_t t)
 {
-	struct known_name *known = &stack->names[((uintptr_t)name ^ (uintptr_t)name >> 6) % NAMES];
+	struct ts_rec_span_start *rec = ts_reserve(ring, 1);
 
-	if (ts_unlikely(known->name != name || strcmp(name, known->kept))) {
-		const struct ts_entry *entry;
-		uint32_t text = ts_arena_text(name);
-
-		entry = ts_arena_get(text);
-		if (!entry)
-			return 0;
-		*known = (struct known_name){ name, (const char *)entry->data, text };
-	}
-	return known->text;
-}
-
-static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_span_kind kind,
-			  enum tstrace_step step, bool measured)
-{
-	struct ts_thread *self = &ts_self;
-	struct stack *stack = stack_of(self);
-	struct ts_rec_span_start *rec;
-	uint32_t id, text;
-	uint64_t t;
-
-	if (!stack || stack->depth == MAX_DEPTH)
-		return 0;
-	id = next_id(stack);
-	text = text_of(stack, name ? name : "(unnamed)");
-	t = ts_stamp(ring);
-	rec = ts_reserve(ring, 1);
 	if (!rec)
 		return 0;
 	*rec = (struct ts_rec_span_start){
@@ -103,28 +34,70 @@ static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_s
 		       .route = TS_ROUTE_API,
 		       .device = TS_DEVICE_NONE,
 		       .t = t,
-		       .span = id },
-		.parent = self->span,
-		.name = text,
-		.span_kind = (uint8_t)kind,
-		.step = (uint8_t)step,
-		.measured = measured,
+		       .span = ts_span_next_id(stack) },
+		.parent = parent,
+		.name = spec->name,
+		.span_kind = spec->kind,
+		.step = spec->step,
+		.measured = spec->measured,
+		.source = spec->source,
+		.note = spec->note,
 	};
 	ts_commit(ring, 1);
-	stack->frames[stack->depth++] = (struct frame){ id, self->span, self->step };
-	self->span = id;
-	if (step)
-		self->step = (uint32_t)step;
-	return id;
+	return rec->h.span;
+}
+
+static void put_frame(struct ts_api_thread *stack, const struct ts_span_spec *spec, uint32_t span,
+		      uint64_t t)
+{
+	struct ts_thread *self = &ts_self;
+
+	stack->frames[stack->depth++] = (struct ts_frame){
+		.t = t,
+		.span = span,
+		.name = spec->name,
+		.parent = self->span,
+		.parent_step = self->step,
+		.domain = spec->note.domain,
+		.step = spec->step,
+		.kind = spec->kind,
+		.source = spec->source,
+		.iteration = spec->iteration,
+	};
+	stack->iterations += spec->iteration;
+	if (span)
+		self->span = span;
+	if (spec->step)
+		self->step = spec->step;
+}
+
+static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_span_kind kind,
+			  enum tstrace_step step, bool measured)
+{
+	struct ts_api_thread *stack = ts_api_thread();
+	struct ts_span_spec spec = { .kind = (uint8_t)kind,
+				     .step = (uint8_t)step,
+				     .measured = measured };
+	uint32_t span;
+	uint64_t t;
+
+	if (!stack || stack->depth == TS_MAX_DEPTH)
+		return 0;
+	spec.name = ts_known_text(stack, name ? name : "(unnamed)");
+	t = ts_stamp(ring);
+	span = put_start(ring, stack, ts_self.span, &spec, t);
+	if (span)
+		put_frame(stack, &spec, span, t);
+	return span;
 }
 
 TS_EXPORT tstrace_span tstrace_begin_span(tstrace_session *session, const char *name,
 					  enum tstrace_span_kind kind)
 {
 	struct ts_ring *ring = ts_enter();
-	tstrace_span span =
-	    ring && !session ? begin(ring, name, kind, TSTRACE_STEP_NONE, false) : 0;
+	tstrace_span span = ring ? begin(ring, name, kind, TSTRACE_STEP_NONE, false) : 0;
 
+	(void)session;
 	ts_leave();
 	return span;
 }
@@ -133,8 +106,9 @@ TS_EXPORT tstrace_span tstrace_begin_step_span(tstrace_session *session, const c
 					       enum tstrace_step step, enum tstrace_span_kind kind)
 {
 	struct ts_ring *ring = ts_enter();
-	tstrace_span span = ring && !session ? begin(ring, name, kind, step, false) : 0;
+	tstrace_span span = ring ? begin(ring, name, kind, step, false) : 0;
 
+	(void)session;
 	ts_leave();
 	return span;
 }
@@ -144,7 +118,8 @@ TS_EXPORT tstrace_span tstrace_begin_measurement(tstrace_session *session, const
 	struct ts_ring *ring = ts_enter();
 	tstrace_span span = 0;
 
-	if (ring && !session) {
+	(void)session;
+	if (ring) {
 		if (ts_session_claim_measured())
 			span = begin(ring, name, TSTRACE_FUNCTION, TSTRACE_STEP_NONE, true);
 		else
@@ -155,91 +130,201 @@ TS_EXPORT tstrace_span tstrace_begin_measurement(tstrace_session *session, const
 	return span;
 }
 
+/* A span that was not recorded has no end. */
+static bool put_end(struct ts_ring *ring, uint32_t span, uint64_t t, bool late)
+{
+	struct ts_rec_span_end *rec = span && ring ? ts_reserve(ring, 1) : NULL;
+
+	if (!rec)
+		return !span;
+	*rec = (struct ts_rec_span_end){ .h = { .kind = TS_REC_SPAN_END,
+						.slots = 1,
+						.route = TS_ROUTE_API,
+						.device = TS_DEVICE_NONE,
+						.t = t,
+						.span = span },
+					 .late = late };
+	ts_commit(ring, 1);
+	return true;
+}
+
+/* End the innermost one, and with it those that only waited for it. */
+static bool end_top(struct ts_ring *ring, struct ts_api_thread *stack, uint64_t t)
+{
+	bool put = true, late = false;
+	struct ts_frame *top;
+
+	do {
+		top = &stack->frames[--stack->depth];
+		put = put_end(ring, top->span, t, late) && put;
+		stack->iterations -= top->iteration;
+		ts_self.span = top->parent;
+		ts_self.step = top->parent_step;
+		late = true;
+	} while (stack->depth && stack->frames[stack->depth - 1].popped);
+	return put;
+}
+
+/* What was begun inside the window ends when it ends. */
+struct ts_ring *ts_span_ring(void)
+{
+	int state = atomic_load_explicit(&ts_recording, memory_order_relaxed);
+
+	return state == TS_REC_ON || state == TS_REC_OFF ? ts_self.ring : NULL;
+}
+
 static int end(struct ts_ring *ring, tstrace_span span)
 {
-	struct ts_thread *self = &ts_self;
-	struct stack *stack = self->spans;
-	struct ts_rec_span_end *rec;
-	struct frame *top;
-	uint64_t t;
+	struct ts_api_thread *stack = ts_self.spans;
 
 	if (!span)
 		return 0;
 	if (!stack || !stack->depth || stack->frames[stack->depth - 1].span != span)
 		return -EINVAL;
-	top = &stack->frames[stack->depth - 1];
-	t = ts_stamp(ring);
-	rec = ts_reserve(ring, 1);
-	if (rec) {
-		*rec = (struct ts_rec_span_end){ .h = { .kind = TS_REC_SPAN_END,
-							.slots = 1,
-							.route = TS_ROUTE_API,
-							.device = TS_DEVICE_NONE,
-							.t = t,
-							.span = (uint32_t)span } };
-		ts_commit(ring, 1);
-	}
-	self->span = top->parent;
-	self->step = top->parent_step;
-	stack->depth--;
-	return rec ? 0 : -ENOBUFS;
+	return end_top(ring, stack, ts_stamp(ring)) ? 0 : -ENOBUFS;
 }
 
 TS_EXPORT int tstrace_end_span(tstrace_session *session, tstrace_span span)
 {
 	struct ts_ring *ring = ts_enter();
-	int result = ring && !session ? end(ring, span) : 0;
+	int result;
 
+	(void)session;
+	if (!ring && ts_self.depth == 1)
+		ring = ts_span_ring();
+	result = ring ? end(ring, span) : 0;
 	ts_leave();
 	return result;
 }
 
-TS_EXPORT uint64_t tstrace_elapsed_ns(tstrace_session *session)
+TS_EXPORT int tstrace_record_completed_host_span(tstrace_session *session, const char *name,
+						 enum tstrace_span_kind kind, uint64_t start_ns,
+						 uint64_t duration_ns, tstrace_span *span)
 {
-	uint64_t ns = 0;
+	struct ts_rec_span_done *rec;
+	struct ts_event event;
+	uint64_t end;
+	uint32_t text;
 
 	(void)session;
-	/* A signal handler that interrupted us must not wait for what it interrupted. */
-	if (ts_self.depth++ == 0 && ts_record_open() == 0)
-		ns = ts_clock_elapsed_ns();
-	ts_self.depth--;
-	return ns;
+	if (span)
+		*span = 0;
+	if (!ts_event_begin(&event, "span_start"))
+		return 0;
+	if (!duration_ns || (unsigned)kind > TSTRACE_MODULE)
+		return ts_event_refuse(&event, -EINVAL, "a completed span needs a duration_ns of "
+							"more than 0, and one of the three kinds");
+	if (__builtin_add_overflow(start_ns, duration_ns, &end) || end > ts_event_now(&event))
+		return ts_event_refuse(&event, -ERANGE, "a completed span must have ended by now");
+	text = ts_known_text(event.thread, name ? name : "(unnamed)");
+	rec = text ? ts_reserve(event.ring, 2) : NULL;
+	if (!rec)
+		return ts_event_refuse(&event, -ENOBUFS, "no room for a span was made in time");
+	*rec = (struct ts_rec_span_done){
+		.h = { .kind = TS_REC_SPAN_DONE,
+		       .slots = 2,
+		       .route = TS_ROUTE_API,
+		       .device = TS_DEVICE_NONE,
+		       .t = event.t,
+		       .span = ts_span_next_id(event.thread) },
+		.start_ns = start_ns,
+		.duration_ns = duration_ns,
+		.t_start = event.t,
+		.name = text,
+		.span_kind = (uint8_t)kind,
+	};
+	if (span)
+		*span = rec->h.span;
+	ts_commit(event.ring, 2);
+	return ts_event_drop(&event);
 }
 
-TS_EXPORT int tstrace_flush(tstrace_session *session)
-{
-	(void)session;
-	return ts_record_flush(10000, true);
-}
+/* --- NVTX --- */
 
-TS_EXPORT int tstrace_finish(tstrace_session *session, const char **path)
+uint32_t ts_span_push(struct ts_ring *ring, const struct ts_span_spec *spec)
 {
-	struct stack *stack = ts_self.spans;
+	struct ts_api_thread *stack = ts_api_thread();
+	uint64_t t;
+	uint32_t span = 0;
 
-	(void)session;
-	if (stack && stack->depth) {
-		ts_say("finish: %u spans of this thread are still open; end them first",
-		       stack->depth);
-		return -EBUSY;
+	if (!stack || stack->depth == TS_MAX_DEPTH) {
+		if (stack)
+			stack->beyond++;
+		if (ring)
+			ts_lost(TS_LOST_spans, 1);
+		return 0;
 	}
-	if (path)
-		*path = ts_record_path();
-	return ts_record_finish(NULL, false);
+	t = ring ? ts_stamp(ring) : 0;
+	if (ring)
+		span = put_start(ring, stack, ts_self.span, spec, t);
+	put_frame(stack, spec, span, t);
+	return span;
 }
 
-TS_EXPORT int tstrace_finish_failed(tstrace_session *session, const char *reason, const char **path)
+/* The frame at `at` ends; all above it are NVTX's, of other domains.  They are ended, innermost
+ * first, and go on in its parent. */
+static void cut(struct ts_ring *ring, struct ts_api_thread *stack, uint32_t at, uint64_t t)
 {
-	(void)session;
-	/* A trace whose reason is blank is not valid. */
-	if (!reason || !reason[strspn(reason, " \t\r\n\v\f")])
-		return -EINVAL;
-	if (path)
-		*path = ts_record_path();
-	return ts_record_finish(reason, false);
+	struct ts_thread *self = &ts_self;
+	uint32_t depth = stack->depth;
+
+	for (uint32_t i = depth; i-- > at;)
+		put_end(ring, stack->frames[i].span, t, false);
+	self->span = stack->frames[at].parent;
+	self->step = stack->frames[at].parent_step;
+	stack->iterations -= stack->frames[at].iteration;
+	stack->depth = at;
+	for (uint32_t i = at + 1; i < depth; i++) {
+		struct ts_frame old = stack->frames[i];
+		uint64_t continues = old.span;
+		struct ts_span_spec spec = {
+			.name = old.name,
+			.kind = old.kind,
+			.step = old.step,
+			.source = old.source,
+			.iteration = old.iteration,
+			.note = { .domain = old.domain, .payload_type = TS_PAYLOAD_CONTINUES },
+		};
+		uint32_t span = 0;
+
+		memcpy(spec.note.payload, &continues, sizeof(continues));
+		stack->iterations -= old.iteration;
+		if (old.span && ring)
+			span = put_start(ring, stack, self->span, &spec, t);
+		put_frame(stack, &spec, span, t);
+	}
 }
 
-TS_EXPORT const char *tstrace_path(tstrace_session *session)
+bool ts_span_pop(uint32_t domain, bool *iteration)
 {
-	(void)session;
-	return ts_record_path();
+	struct ts_api_thread *stack = ts_self.spans;
+	struct ts_ring *ring = ts_span_ring();
+	bool cuttable = true;
+	struct ts_frame *frame;
+	uint32_t i;
+
+	if (!stack)
+		return false;
+	if (stack->beyond) {
+		stack->beyond--;
+		return true;
+	}
+	for (i = stack->depth; i > 0; i--) {
+		frame = &stack->frames[i - 1];
+		if (frame->source == TS_SPAN_NVTX && frame->domain == domain && !frame->popped)
+			break;
+		cuttable = cuttable && frame->source == TS_SPAN_NVTX && !frame->popped;
+	}
+	if (!i)
+		return false;
+	*iteration = frame->iteration;
+	if (!cuttable) {
+		frame->popped = true;
+		return true;
+	}
+	if (i == stack->depth)
+		end_top(ring, stack, ring ? ts_stamp(ring) : 0);
+	else
+		cut(ring, stack, i - 1, ring ? ts_stamp(ring) : 0);
+	return true;
 }

@@ -82,6 +82,7 @@ static void capture_across_streams(void **state)
 static void capture_errors(void **state)
 {
 	(void)state;
+	CUstreamCaptureStatus status;
 	CUstream a, b;
 	CUevent e;
 	CUgraph graph;
@@ -105,6 +106,8 @@ static void capture_errors(void **state)
 	OK(D(cuEventRecord)(e, a));
 	OK(D(cuStreamWaitEvent)(b, e, 0));
 	OK(drv_launch(f, b));
+	/* Asking is refused, and changes nothing. */
+	assert_int_equal(D(cuStreamIsCapturing)(NULL, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 	assert_int_equal(D(cuStreamEndCapture)(a, &graph), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
 	OK(D(cuStreamSynchronize)(b));
 	OK(D(cuMemFree)(p));

@@ -26,7 +26,7 @@ void sim_capture_invalidate(struct stream *stream)
 }
 
 /* The legacy stream waits for blocking streams, which a capture cannot express. */
-CUresult sim_capture_implicit(struct stream *stream)
+static CUresult implicit(struct stream *stream, bool invalidate)
 {
 	CUresult result = CUDA_SUCCESS;
 	if (!stream->legacy || !stream->obj.ctx->ncaptures)
@@ -34,10 +34,16 @@ CUresult sim_capture_implicit(struct stream *stream)
 	for (struct capture *c = captures; c; c = c->next)
 		for (struct stream *s = c->streams; s; s = s->capture_next)
 			if (s->obj.ctx == stream->obj.ctx && s->blocking) {
-				c->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+				if (invalidate)
+					c->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
 				result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 			}
 	return result;
+}
+
+CUresult sim_capture_implicit(struct stream *stream)
+{
+	return implicit(stream, true);
 }
 
 CUresult sim_capture_unsafe(void)
@@ -306,7 +312,8 @@ CUresult sim_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captur
 	struct stream *s = sim_stream_get(hStream, &error);
 	if (!s || !captureStatus)
 		return s ? CUDA_ERROR_INVALID_VALUE : error;
-	error = sim_capture_implicit(s);
+	/* It only asks: the capture goes on. */
+	error = implicit(s, false);
 	if (!error)
 		*captureStatus = s->capture ? s->capture->status : CU_STREAM_CAPTURE_STATUS_NONE;
 	return error;

@@ -1,0 +1,94 @@
+/* Iterations; see step.h.
+ *
+ * What belongs to an iteration is told by time, when it is printed: threads need not know of the
+ * step that another one began, and an event costs nothing more.  The last boundaries are kept; the
+ * writer is never thousands of iterations behind. */
+#include "core/session/step.h"
+
+#include <stdatomic.h>
+
+#include "core/record/record.h"
+#include "core/record/writer.h"
+#include "core/tstrace.h"
+
+#define BOUNDARIES 4096u        /* a power of two */
+
+static struct boundary {
+	_Atomic uint64_t number;        /* of the boundary, from 1; 0 while it is written */
+	_Atomic uint64_t t, iteration;
+	_Atomic bool inside;            /* false: an iteration ended and none began */
+} boundaries[BOUNDARIES];
+static _Atomic uint64_t count;
+
+void (*ts_step_checkpoint)(struct ts_ring *ring);
+
+/* Any thread, also a signal handler. */
+static void add(uint64_t iteration, bool inside)
+{
+	uint64_t number = atomic_fetch_add(&count, 1) + 1;
+	struct boundary *b = &boundaries[number % BOUNDARIES];
+
+	atomic_store(&b->number, 0);
+	atomic_store(&b->t, ts_clock_now());
+	atomic_store(&b->iteration, iteration);
+	atomic_store(&b->inside, inside);
+	atomic_store(&b->number, number);
+}
+
+static bool is_inside(void)
+{
+	uint64_t number = atomic_load(&count);
+
+	return number && atomic_load(&boundaries[number % BOUNDARIES].inside);
+}
+
+void ts_print_iteration(uint64_t raw)
+{
+	uint64_t last = atomic_load_explicit(&count, memory_order_acquire);
+
+	for (uint64_t number = last; number && last - number < BOUNDARIES; number--) {
+		struct boundary *b = &boundaries[number % BOUNDARIES];
+		uint64_t t = atomic_load(&b->t), iteration = atomic_load(&b->iteration);
+		bool inside = atomic_load(&b->inside);
+
+		if (atomic_load(&b->number) != number || t > raw)
+			continue;
+		if (inside)
+			ts_line_u64(&ts_lines, "iteration", iteration);
+		return;
+	}
+}
+
+void ts_step_boundary(struct ts_ring *ring, uint64_t iteration, bool inside)
+{
+	if (ring && is_inside() && ts_step_checkpoint)
+		ts_step_checkpoint(ring);
+	add(iteration, inside);
+}
+
+static int boundary(uint64_t iteration, bool inside)
+{
+	struct ts_ring *ring = ts_enter();
+
+	if (ring)
+		ts_step_boundary(ring, iteration, inside);
+	ts_leave();
+	return 0;
+}
+
+TS_EXPORT int tstrace_step(tstrace_session *session, uint64_t n)
+{
+	(void)session;
+	return boundary(n, true);
+}
+
+TS_EXPORT int tstrace_step_end(tstrace_session *session)
+{
+	(void)session;
+	return boundary(0, false);
+}
+
+void ts_step_child(void)
+{
+	atomic_store(&count, 0);
+}
