@@ -64,7 +64,7 @@ $B/libtstrace.so: $(call obj,$(lib_src)) preload/tstrace.map
 		-Wl,--gc-sections -Wl,--version-script=preload/tstrace.map $(call obj,$(lib_src)) -o $@
 
 # A square root is an instruction, without errno, and so without libm.
-$B/obj/core/session/view.o: CFLAGS += -fno-math-errno
+$B/obj/core/session/view.o: CUDAFLAGS += -fno-math-errno
 
 # The kernels as PTX for every device and driver that can have it: the oldest architecture of the toolkit, and the
 # instruction set of CUDA 12.0, whose driver is the first that loads it.  Without nvcc: none, see cupti/reduce.c.
@@ -74,7 +74,7 @@ $B/gen/reduce.ptx: core/session/reduce.cu core/session/reduce.h core/session/red
 		$(NVCC) -ccbin $(CXX) -std=c++17 -O3 -arch=$$arch -rdc=true -Wno-deprecated-gpu-targets -I. -ptx $< -o $@ && \
 		sed -i -e '/^\/\//d' -e 's/^\.version \(8\.[1-9]\|9\|[1-9][0-9]\).*/.version 8.0/' $@,: > $@)
 $B/obj/cupti/ptx.o: $B/gen/reduce.ptx
-$B/obj/cupti/ptx.o: CFLAGS += -DPTX_FILE='"$B/gen/reduce.ptx"'
+$B/obj/cupti/ptx.o: CUDAFLAGS += -DPTX_FILE='"$B/gen/reduce.ptx"'
 
 $B/tstrace: $(call obj,$(tool_src))
 	$(Q)$(CC) $(LDBASE) $^ $(tool_libs) -o $@

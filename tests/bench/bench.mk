@@ -16,7 +16,7 @@ bench-run: $B/libtstrace.so $(bench_probes)
 	$(Q)tests/bench/run $B
 
 # A stack of thirty frames must have thirty: no inlining or tail calls in the tower.
-$B/obj/tests/bench/probe_stack.o: CFLAGS += -fno-optimize-sibling-calls
+$B/obj/tests/bench/probe_stack.o: CUDAFLAGS += -fno-optimize-sibling-calls
 
 $B/bench/%: $B/obj/tests/bench/%.o | $B/bench/libcudart.so.13
 	@mkdir -p $(@D)
