@@ -207,11 +207,18 @@ static int check_tags(ts_env_warn *warn)
 	return 1;
 }
 
+static void silently(const char *text)
+{
+	(void)text;
+}
+
 int ts_env_read(char **environment, ts_env_warn *warn)
 {
 	int warnings = 0;
 	size_t count = 0;
 
+	if (!warn)
+		warn = silently;
 	while (environment && environment[count])
 		count++;
 	/* Of a name that stands there twice the first counts, as for getenv: it is set last. */

@@ -137,11 +137,6 @@ static int prepare(const struct options *options, const struct ts_target *target
 	return ts_preload_set_environment(&preload);
 }
 
-static void no_warning(const char *text)
-{
-	(void)text;
-}
-
 static int run_and_wait(const struct ts_target *target, char **argv)
 {
 	struct timespec start;
@@ -149,7 +144,7 @@ static int run_and_wait(const struct ts_target *target, char **argv)
 	int status = 0, error;
 
 	/* The traced process warns; here only the name of the file is wanted. */
-	ts_env_read(environ, no_warning);
+	ts_env_read(environ, NULL);
 	clock_gettime(CLOCK_REALTIME_COARSE, &start);
 	error = ts_child_run(target->path, argv, &pid, &status);
 	if (error)

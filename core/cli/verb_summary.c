@@ -1,5 +1,6 @@
 /* tstrace summary: what the program did with the GPU. */
 #include "core/cli/verb.h"
+#include "core/env.h"
 #include "core/out/summary.h"
 
 #include <errno.h>
@@ -82,11 +83,13 @@ static int parse(int argc, char **argv, struct options *options)
 /* --debug-dir comes before the folders of the variable. */
 static struct ts_symbols *open_symbols(const char *debug_dir)
 {
-	const char *variable = getenv("TSTRACE_DEBUG_PATH");
+	const char *variable;
 	struct ts_symbols *symbols;
 	char *path = NULL;
 
-	if (!debug_dir || !variable || !*variable)
+	ts_env_read(environ, NULL);
+	variable = ts_env.debug_path;
+	if (!debug_dir || !*variable)
 		return ts_symbols_open(debug_dir ? debug_dir : variable);
 	if (asprintf(&path, "%s:%s", debug_dir, variable) < 0)
 		path = NULL;

@@ -1,5 +1,6 @@
 /* Scripted faults: one environment variable each, read when CUPTI is first used. */
 #include "tests/sim/cupti/simcupti.h"
+#include "tests/sim/variable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,15 +9,15 @@ struct sim_faults sim_faults;
 
 static long number(const char *name)
 {
-	const char *text = getenv(name);
+	const char *text = sim_variable(name);
 
 	return text ? strtol(text, NULL, 0) : 0;
 }
 
 void sim_faults_read(void)
 {
-#define SIM_FAULT(name, field, help) sim_faults.field = number("TSTRACE_SIM_CUPTI_" #name);
-#define SIM_FAULT_TEXT(name, field, help) sim_faults.field = getenv("TSTRACE_SIM_CUPTI_" #name);
+#define SIM_FAULT(name, field, help) sim_faults.field = number("CUPTI_" #name);
+#define SIM_FAULT_TEXT(name, field, help) sim_faults.field = sim_variable("CUPTI_" #name);
 #include "tests/sim/cupti/faults.def"
 }
 

@@ -15,6 +15,7 @@
  * HANDSHAKE_MS (1000) GLOBAL_SIZE=bytes    size of a __device__ variable whose symbol table cannot
  * be read (65536) */
 #include "sim.h"
+#include "tests/sim/variable.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +32,6 @@ struct sim_config sim_config = {
     .global_size = 65536,
 };
 
-static const char *variable(const char *name)
-{
-	char full[64];
-	snprintf(full, sizeof full, "TSTRACE_SIM_%s", name);
-	const char *value = getenv(full);
-	return value && *value ? value : NULL;
-}
-
 static void complain(const char *name, const char *value)
 {
 	fprintf(stderr, "simulated CUDA driver: TSTRACE_SIM_%s=%s is not understood, ignored\n",
@@ -47,7 +40,7 @@ static void complain(const char *name, const char *value)
 
 static uint64_t number(const char *name, uint64_t otherwise, uint64_t max)
 {
-	const char *value = variable(name);
+	const char *value = sim_variable(name);
 	if (!value)
 		return otherwise;
 	char *end;
@@ -113,7 +106,7 @@ static bool add_fault(const char *text, size_t length)
 
 static void read_faults(void)
 {
-	const char *text = variable("FAIL");
+	const char *text = sim_variable("FAIL");
 	while (text && *text) {
 		size_t length = strcspn(text, ",");
 		if (length && !add_fault(text, length))
@@ -156,18 +149,18 @@ __attribute__((constructor)) static void configure(void)
 			entry->early = true;
 	}
 	read_numbers();
-	const char *value = variable("CC");
+	const char *value = sim_variable("CC");
 	char tail;
 	if (value &&
 	    sscanf(value, "%d.%d%c", &sim_config.cc_major, &sim_config.cc_minor, &tail) != 2)
 		complain("CC", value);
-	value = variable("COPY_GBPS");
+	value = sim_variable("COPY_GBPS");
 	if (value && (sscanf(value, "%lf%c", &sim_config.copy_bytes_per_ns, &tail) != 1 ||
 		      !(sim_config.copy_bytes_per_ns > 0))) {
 		complain("COPY_GBPS", value);
 		sim_config.copy_bytes_per_ns = 12;
 	}
-	value = variable("REUSE");
+	value = sim_variable("REUSE");
 	if (value && !strcmp(value, "lifo"))
 		sim_config.reuse = REUSE_LIFO;
 	else if (value && !strcmp(value, "handshake"))

@@ -1,8 +1,8 @@
 /* Versions, driver entry points, profiler control, and what is shared with other processes or APIs.
  */
 #include "tests/sim/runtime/runtime.h"
+#include "tests/sim/variable.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 RT_EXPORT cudaError_t cudaRuntimeGetVersion(int *version)
@@ -211,8 +211,9 @@ cudaError_t rt_unsupported(const char *name)
 	static const char prefix[] = "libcudart (simulated): unsupported ";
 	char line[160];
 	size_t n = sizeof(prefix) - 1, length = strlen(name);
+	const char *log = sim_variable("LOG_UNSUPPORTED");
 
-	if (getenv("TSTRACE_SIM_LOG_UNSUPPORTED") && n + length + 1 < sizeof(line)) {
+	if (log && strcmp(log, "0") && n + length + 1 < sizeof(line)) {
 		memcpy(line, prefix, n);
 		memcpy(line + n, name, length);
 		line[n + length] = '\n';
