@@ -18,9 +18,9 @@ struct ts_env {
 extern struct ts_env ts_env;
 
 /* Read `environ` once: each bad value and each unknown TSTRACE_ name gets one warning through
- * `warn` (variable, what is wrong, what would be right; NULL: silently) and the default stays.  No allocation:
- * texts point into the environment.  Returns the number of warnings.  Names that begin with
- * TSTRACE_SIM_ belong to the simulated device and are left alone. */
+ * `warn` (variable, what is wrong, what would be right; NULL: silently) and the default stays.  No
+ * allocation: texts point into the environment.  Returns the number of warnings.  Names that begin
+ * with TSTRACE_SIM_ belong to the simulated device and are left alone. */
 int ts_env_read(char **environment, void (*warn)(const char *text));
 
 /* Whether the environment has the variable with this very value, before any of it is read.  Calls

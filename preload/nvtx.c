@@ -60,28 +60,23 @@ static uint32_t domain_text(struct ts_api_thread *thread, const void *domain)
 
 static void set_payload(struct ts_span_note *note, const nvtxEventAttributes_t *attributes)
 {
-	union {
-		uint64_t u;
-		int64_t i;
-		double f;
-		uint32_t words[2];
-	} value = { .u = attributes->payload.ullValue };
+	union ts_payload_value value = { .u64 = attributes->payload.ullValue };
 
 	switch (attributes->payloadType) {
 	case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
-		value.u = attributes->payload.uiValue;
+		value.u64 = attributes->payload.uiValue;
 		/* fallthrough */
 	case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
 		note->payload_type = TS_PAYLOAD_U64;
 		break;
 	case NVTX_PAYLOAD_TYPE_INT32:
-		value.i = attributes->payload.iValue;
+		value.i64 = attributes->payload.iValue;
 		/* fallthrough */
 	case NVTX_PAYLOAD_TYPE_INT64:
 		note->payload_type = TS_PAYLOAD_I64;
 		break;
 	case NVTX_PAYLOAD_TYPE_FLOAT:
-		value.f = (double)attributes->payload.fValue;
+		value.f64 = (double)attributes->payload.fValue;
 		note->payload_type = TS_PAYLOAD_F64;
 		break;
 	case NVTX_PAYLOAD_TYPE_DOUBLE:

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -165,6 +166,22 @@ void ts_line_dense(struct ts_lines *line, const char *key, uint64_t given,
 		if (__builtin_mul_overflow(bytes, shape.sizes[i], &bytes))
 			bytes = UINT64_MAX;
 	ts_line_u64(line, key, given ? given : bytes);
+}
+
+const char *ts_not_finite(double value)
+{
+	return isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+void ts_line_scalar(struct ts_lines *line, double value)
+{
+	double kept = isfinite(value) ? value : 0;
+
+	ts_line_raw(line, ",\"shape\":[],\"dtype\":\"f64\",\"elements\":1");
+	ts_line_u64(line, "non_finite", !isfinite(value));
+	ts_line_f64(line, "rms", fabs(kept));
+	ts_line_f64(line, "abs_max", fabs(kept));
+	ts_line_f64(line, "mean", kept);
 }
 
 const char *ts_device_or(const char *device)

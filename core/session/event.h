@@ -50,6 +50,10 @@ void ts_line_shape(struct ts_lines *line, struct tstrace_shape shape);
 /* ,"<key>":<bytes>: what is given, else by shape and type, else nothing. */
 void ts_line_dense(struct ts_lines *line, const char *key, uint64_t given,
 		   struct tstrace_shape shape, const char *dtype);
+/* ,"shape":[] to "mean": one number as the schema has it.  One that is not finite counts as such;
+ * its statistics are 0. */
+void ts_line_scalar(struct ts_lines *line, double value);
+const char *ts_not_finite(double value);        /* "nan", "inf" or "-inf" */
 const char *ts_device_or(const char *device);   /* NULL: the run's */
 bool ts_text_is_blank(const char *text);             /* NULL too */
 const char *ts_category_name(enum tstrace_category category);

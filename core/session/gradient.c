@@ -7,36 +7,22 @@
 #include <string.h>
 
 #include "core/session/event.h"
-#include "core/sha256.h"
+#include "core/manifest.h"
 
 static _Atomic uint64_t events;         /* numbers of gradient events; only written ones take one */
 
-static void add_text(struct ts_sha256 *sha, const char *text)
-{
-	uint64_t bytes = strlen(text);
-	unsigned char size[8];
-
-	for (int i = 0; i < 8; i++)
-		size[i] = (unsigned char)(bytes >> (8 * i));
-	ts_sha256_add(sha, size, sizeof(size));
-	ts_sha256_add(sha, text, bytes);
-}
-
 void ts_gradient_manifest(const struct tstrace_gradient_entry *entries, size_t count,
-			  char digest[72])
+			  char digest[TS_MANIFEST_DIGEST])
 {
-	static const char domain[] = "candle-graph/gradient-manifest/1";
 	struct ts_sha256 sha;
 
-	ts_sha256_begin(&sha);
-	ts_sha256_add(&sha, domain, sizeof(domain));    /* its NUL belongs to it */
+	ts_manifest_begin(&sha);
 	for (size_t i = 0; i < count; i++) {
-		add_text(&sha, entries[i].root);
-		add_text(&sha, entries[i].key);
-		add_text(&sha, entries[i].family);
+		ts_manifest_add(&sha, entries[i].root, strlen(entries[i].root));
+		ts_manifest_add(&sha, entries[i].key, strlen(entries[i].key));
+		ts_manifest_add(&sha, entries[i].family, strlen(entries[i].family));
 	}
-	memcpy(digest, "sha256:", 7);
-	ts_sha256_end(&sha, digest + 7);
+	ts_manifest_end(&sha, digest);
 }
 
 TS_EXPORT int tstrace_gradient_manifest(const struct tstrace_gradient_entry *entries, size_t count,
@@ -114,7 +100,7 @@ static const char *family_flaw(const struct tstrace_gradient_contract *c)
 const char *ts_gradient_contract_flaw(const struct tstrace_gradient_contract *c)
 {
 	const char *flaw = entry_flaw(c);
-	char digest[72];
+	char digest[TS_MANIFEST_DIGEST];
 
 	if (!flaw)
 		flaw = family_flaw(c);
@@ -128,7 +114,7 @@ const char *ts_gradient_contract_flaw(const struct tstrace_gradient_contract *c)
 void ts_gradient_contract_print(struct ts_lines *line, const struct tstrace_gradient_contract *c)
 {
 	static const char *const expectations[] = { "active", "inactive", "data_conditional" };
-	char digest[72];
+	char digest[TS_MANIFEST_DIGEST];
 
 	ts_gradient_manifest(c->expected, c->expected_count, digest);
 	ts_line_raw(line, ",\"gradient_contract\":{\"manifest_sha256\":\"");

@@ -2,6 +2,7 @@
 #ifndef TSTRACE_CORE_SESSION_GRADIENT_H
 #define TSTRACE_CORE_SESSION_GRADIENT_H
 
+#include "core/manifest.h"
 #include "core/record/line.h"
 #include "core/tstrace.h"
 
@@ -13,7 +14,7 @@ void ts_gradient_contract_print(struct ts_lines *line,
 				const struct tstrace_gradient_contract *contract);
 
 void ts_gradient_manifest(const struct tstrace_gradient_entry *entries, size_t count,
-			  char digest[72]);
+			  char digest[TS_MANIFEST_DIGEST]);
 
 void ts_gradient_child(void);
 

@@ -1,37 +1,22 @@
 /* Marks of NVTX: moments in a span, with or without a number. */
-#include <math.h>
-#include <string.h>
-
 #include "core/record/arena.h"
 #include "core/session/event.h"
 #include "core/session/span.h"
 
 static double payload(const struct ts_span_note *note)
 {
-	uint64_t bits;
-	int64_t integer;
-	double real;
+	union ts_payload_value is = ts_payload_of(note);
 
-	memcpy(&bits, note->payload, sizeof(bits));
-	memcpy(&integer, note->payload, sizeof(integer));
-	memcpy(&real, note->payload, sizeof(real));
-	return note->payload_type == TS_PAYLOAD_F64   ? real
-	       : note->payload_type == TS_PAYLOAD_I64 ? (double)integer
-						      : (double)bits;
+	return note->payload_type == TS_PAYLOAD_F64   ? is.f64
+	       : note->payload_type == TS_PAYLOAD_I64 ? (double)is.i64
+						      : (double)is.u64;
 }
 
-/* One element of f64, as the schema has scalars. */
 static void put_scalar(struct ts_event *event, const char *name, double value)
 {
-	double kept = isfinite(value) ? value : 0;
-
 	ts_event_span(event, 0);
 	ts_line_string(event->line, "label", name);
-	ts_line_raw(event->line, ",\"shape\":[],\"dtype\":\"f64\",\"elements\":1");
-	ts_line_u64(event->line, "non_finite", !isfinite(value));
-	ts_line_f64(event->line, "rms", fabs(kept));
-	ts_line_f64(event->line, "abs_max", fabs(kept));
-	ts_line_f64(event->line, "mean", kept);
+	ts_line_scalar(event->line, value);
 }
 
 static void put_op(struct ts_event *event, const char *name)

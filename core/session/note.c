@@ -1,6 +1,5 @@
 /* The own keys of what came by NVTX: source, domain, category, colour, payload. */
 #include <math.h>
-#include <string.h>
 
 #include "core/record/arena.h"
 #include "core/session/event.h"
@@ -17,24 +16,19 @@ static void put_text(struct ts_lines *line, const char *key, uint32_t text)
 /* As a number; what no JSON number is, as a word. */
 static void put_payload(struct ts_lines *line, const struct ts_span_note *note)
 {
-	uint64_t bits;
-	int64_t integer;
-	double real;
+	union ts_payload_value is = ts_payload_of(note);
 
-	memcpy(&bits, note->payload, sizeof(bits));
-	memcpy(&integer, note->payload, sizeof(integer));
-	memcpy(&real, note->payload, sizeof(real));
 	if (note->payload_type == TS_PAYLOAD_U64) {
-		ts_line_u64(line, "payload", bits);
+		ts_line_u64(line, "payload", is.u64);
 	} else if (note->payload_type == TS_PAYLOAD_I64) {
-		ts_line_i64(line, "payload", integer);
-	} else if (note->payload_type == TS_PAYLOAD_F64 && isfinite(real)) {
-		ts_line_f64(line, "payload", real);
+		ts_line_i64(line, "payload", is.i64);
+	} else if (note->payload_type == TS_PAYLOAD_F64 && isfinite(is.f64)) {
+		ts_line_f64(line, "payload", is.f64);
 	} else if (note->payload_type == TS_PAYLOAD_F64) {
-		ts_line_word(line, "payload", isnan(real) ? "nan" : real > 0 ? "inf" : "-inf");
+		ts_line_word(line, "payload", ts_not_finite(is.f64));
 	} else if (note->payload_type == TS_PAYLOAD_CONTINUES) {
 		ts_line_raw(line, ",\"continues\":\"s");
-		ts_line_number(line, bits);
+		ts_line_number(line, is.u64);
 		ts_line_raw(line, "\"");
 	}
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/record/writer.h"
+#include "core/session/event.h"
 #include "core/session/session.h"
 #include "core/session/span.h"
 #include "core/session/step.h"
@@ -14,11 +15,6 @@ static void print_span_id(const char *key, uint32_t id)
 	ts_line_raw(&ts_lines, "\":\"s");
 	ts_line_number(&ts_lines, id);
 	ts_line_raw(&ts_lines, "\"");
-}
-
-static const char *not_finite(double value)
-{
-	return isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
 void ts_print_done(const struct ts_rec_span_done *rec, uint32_t thread)
@@ -50,20 +46,15 @@ void ts_print_done(const struct ts_rec_span_done *rec, uint32_t thread)
 
 static void print_scalar(const struct ts_rec_scalar *rec, uint32_t thread)
 {
-	double value = isfinite(rec->value) ? rec->value : 0;
 	uint64_t ns = ts_clock_session_ns(rec->h.t);
 
 	ts_line_begin(&ts_lines, "tensor_stats");
 	ts_print_span_id(rec->h.span);
 	ts_print_arena_text("label", rec->label, "?");
-	ts_line_raw(&ts_lines, ",\"shape\":[],\"dtype\":\"f64\",\"elements\":1");
-	ts_line_u64(&ts_lines, "non_finite", !isfinite(rec->value));
-	ts_line_f64(&ts_lines, "rms", fabs(value));
-	ts_line_f64(&ts_lines, "abs_max", fabs(value));
-	ts_line_f64(&ts_lines, "mean", value);
+	ts_line_scalar(&ts_lines, rec->value);
 	/* The schema has no place for these. */
 	if (!isfinite(rec->value))
-		ts_line_word(&ts_lines, "value", not_finite(rec->value));
+		ts_line_word(&ts_lines, "value", ts_not_finite(rec->value));
 	ts_line_u64(&ts_lines, "timestamp_ns", ns);
 	ts_line_u64(&ts_lines, "thread", thread);
 	ts_print_iteration(rec->h.t);

@@ -6,6 +6,19 @@
 #include "core/record/record.h"
 #include "core/session/thread.h"
 
+/* The eight bytes of a note's payload, which has them as words: it lies at four in its record. */
+union ts_payload_value {
+	uint64_t u64;
+	int64_t i64;
+	double f64;
+	uint32_t words[2];
+};
+
+static inline union ts_payload_value ts_payload_of(const struct ts_span_note *note)
+{
+	return (union ts_payload_value){ .words = { note->payload[0], note->payload[1] } };
+}
+
 struct ts_span_spec {
 	uint32_t name;		    /* arena text, 0 unnamed */
 	uint8_t kind, step, source; /* enum ts_span_source */

@@ -2,6 +2,7 @@
 #include "core/session/storage.h"
 
 #include <pthread.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,60 +12,29 @@ struct tensor {
 };
 
 struct storage {
-	struct storage *next;
 	struct tensor *tensors;
-	uint64_t hash, bytes, t_ns;
-	size_t device_bytes;
-	char key[];             /* device, NUL, storage id, NUL */
+	uint64_t bytes, t_ns;
+	const char *device, *id;        /* behind it, or what is looked for */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct storage **buckets;
-static size_t bucket_count, used;
+static void *live;              /* tree of storages (tsearch) */
 static uint64_t unmatched;
 
-static uint64_t hash_of(const char *device, const char *storage)
+static int compare(const void *a, const void *b)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	const struct storage *one = a, *other = b;
+	int order = strcmp(one->id, other->id);
 
-	for (const char *p = device; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-	hash *= UINT64_C(0x100000001b3);
-	for (const char *p = storage; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-	return hash ^ hash >> 32;
+	return order ? order : strcmp(one->device, other->device);
 }
 
-/* Where the storage hangs, or would. */
-static struct storage **place(uint64_t hash, const char *device, const char *storage)
+static struct storage *find(const char *device, const char *id)
 {
-	struct storage **at = &buckets[hash & (bucket_count - 1)];
+	const struct storage key = { .device = device, .id = id };
+	struct storage **found = tfind(&key, &live, compare);
 
-	for (; *at; at = &(*at)->next)
-		if ((*at)->hash == hash && !strcmp((*at)->key, device) &&
-		    !strcmp((*at)->key + (*at)->device_bytes, storage))
-			break;
-	return at;
-}
-
-static bool grow(void)
-{
-	size_t count = bucket_count ? bucket_count * 2 : 1024;
-	struct storage **more = calloc(count, sizeof(*more)), *next;
-
-	if (!more)
-		return bucket_count != 0;       /* fuller chains will do */
-	for (size_t i = 0; i < bucket_count; i++) {
-		for (struct storage *s = buckets[i]; s; s = next) {
-			next = s->next;
-			s->next = more[s->hash & (count - 1)];
-			more[s->hash & (count - 1)] = s;
-		}
-	}
-	free(buckets);
-	buckets = more;
-	bucket_count = count;
-	return true;
+	return found ? *found : NULL;
 }
 
 static enum ts_storage_result add_tensor(struct storage *s, const char *id)
@@ -84,19 +54,21 @@ static enum ts_storage_result add_tensor(struct storage *s, const char *id)
 	return TS_STORAGE_OK;
 }
 
-static struct storage *new_storage(uint64_t hash, const char *device, const char *storage,
-				   uint64_t bytes, uint64_t t_ns)
+static struct storage *new_storage(const char *device, const char *id, uint64_t bytes,
+				   uint64_t t_ns)
 {
-	size_t device_bytes = strlen(device) + 1, storage_bytes = strlen(storage) + 1;
-	struct storage *s = malloc(sizeof(*s) + device_bytes + storage_bytes);
+	size_t device_bytes = strlen(device) + 1, id_bytes = strlen(id) + 1;
+	struct storage *s = malloc(sizeof(*s) + device_bytes + id_bytes);
+	char *texts;
 
 	if (!s)
 		return NULL;
+	texts = (char *)(s + 1);
 	*s = (struct storage){
-		.hash = hash, .bytes = bytes, .t_ns = t_ns, .device_bytes = device_bytes
+		.bytes = bytes, .t_ns = t_ns, .device = texts, .id = texts + device_bytes
 	};
-	memcpy(s->key, device, device_bytes);
-	memcpy(s->key + device_bytes, storage, storage_bytes);
+	memcpy(texts, device, device_bytes);
+	memcpy(texts + device_bytes, id, id_bytes);
 	return s;
 }
 
@@ -112,29 +84,21 @@ static void discard(struct storage *s)
 static enum ts_storage_result alloc_locked(const char *device, const char *storage,
 					   const char *tensor, uint64_t *bytes, uint64_t t_ns)
 {
-	uint64_t hash = hash_of(device, storage);
-	enum ts_storage_result result;
-	struct storage **at, *s;
+	struct storage *s = find(device, storage);
 
-	if (used >= bucket_count && !grow())
-		return TS_STORAGE_MEMORY;
-	at = place(hash, device, storage);
-	if (*at && (*at)->bytes != *bytes) {
-		*bytes = (*at)->bytes;
+	if (s && s->bytes != *bytes) {
+		*bytes = s->bytes;
 		return TS_STORAGE_SIZE;
 	}
-	if (*at)
-		return t_ns < (*at)->t_ns ? TS_STORAGE_TIME : add_tensor(*at, tensor);
-	s = new_storage(hash, device, storage, *bytes, t_ns);
+	if (s)
+		return t_ns < s->t_ns ? TS_STORAGE_TIME : add_tensor(s, tensor);
+	s = new_storage(device, storage, *bytes, t_ns);
 	if (!s)
 		return TS_STORAGE_MEMORY;
-	result = add_tensor(s, tensor);
-	if (result != TS_STORAGE_OK) {
+	if (add_tensor(s, tensor) != TS_STORAGE_OK || !tsearch(s, &live, compare)) {
 		discard(s);
-		return result;
+		return TS_STORAGE_MEMORY;
 	}
-	*at = s;
-	used++;
 	return TS_STORAGE_OK;
 }
 
@@ -152,23 +116,19 @@ enum ts_storage_result ts_storage_alloc(const char *device, const char *storage,
 static enum ts_storage_result free_locked(const char *device, const char *storage,
 					  uint64_t *bytes, uint64_t t_ns)
 {
-	struct storage **at = NULL, *s;
+	struct storage *s = find(device, storage);
 
-	if (bucket_count)
-		at = place(hash_of(device, storage), device, storage);
-	if (!at || !*at) {
+	if (!s) {
 		unmatched++;
 		return TS_STORAGE_ABSENT;
 	}
-	s = *at;
 	if (s->bytes != *bytes) {
 		*bytes = s->bytes;
 		return TS_STORAGE_SIZE;
 	}
 	if (t_ns < s->t_ns)
 		return TS_STORAGE_TIME;
-	*at = s->next;
-	used--;
+	tdelete(s, &live, compare);
 	discard(s);
 	return TS_STORAGE_OK;
 }
@@ -203,8 +163,7 @@ void ts_storage_postfork(bool child)
 {
 	/* Left as it is: another allocator's locks may not be mended yet. */
 	if (child) {
-		buckets = NULL;
-		bucket_count = used = 0;
+		live = NULL;
 		unmatched = 0;
 	}
 	pthread_mutex_unlock(&lock);

@@ -1,5 +1,5 @@
 /* The gradient contract: a manifest of parameters in families, and what was seen of each. */
-#include "core/sha256.h"
+#include "core/manifest.h"
 #include "core/trace/evidence.h"
 
 #include <stdio.h>
@@ -22,29 +22,22 @@ struct manifest {
 
 static void add_text(struct ts_sha256 *sha, struct ts_str text)
 {
-	unsigned char size[8];
-
-	for (int i = 0; i < 8; i++)
-		size[i] = (unsigned char)((uint64_t)text.size >> (8 * i));
-	ts_sha256_add(sha, size, sizeof(size));
-	ts_sha256_add(sha, text.at, text.size);
+	ts_manifest_add(sha, text.at, text.size);
 }
 
 static bool is_digest(const struct manifest *manifest, struct ts_str digest)
 {
-	static const char domain[] = "candle-graph/gradient-manifest/1";
 	struct ts_sha256 sha;
-	char text[7 + 65] = "sha256:";
+	char text[TS_MANIFEST_DIGEST];
 
-	ts_sha256_begin(&sha);
-	ts_sha256_add(&sha, domain, sizeof(domain)); /* its NUL belongs to it */
+	ts_manifest_begin(&sha);
 	for (const struct ts_json *entry = manifest->expected->list.first; entry;
 	     entry = entry->next) {
 		add_text(&sha, ts_json_text(entry, "root", ""));
 		add_text(&sha, ts_json_text(entry, "key", ""));
 		add_text(&sha, ts_json_text(entry, "family", ""));
 	}
-	ts_sha256_end(&sha, text + 7);
+	ts_manifest_end(&sha, text);
 	return ts_str_is(digest, text);
 }
 

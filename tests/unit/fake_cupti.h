@@ -10,14 +10,8 @@
 #include "core/record/record.h"
 #include "cupti/cupti.h"
 #include "cupti/library.h"
+#include "tests/unit/child.h"
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                    \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
 #define STRIDE 256              /* bytes of each scripted record */
 #define OTHER_CLOCK UINT64_C(1000000000000000000)
 

@@ -12,15 +12,10 @@
 
 #include "core/record/record.h"
 #include "cupti/buffers.h"
+#include "tests/unit/child.h"
 
 /* The pool belongs to a process: each case has one of its own.  A child ends with a number made
  * of the line that failed. */
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			_exit(__LINE__ % 255 + 1);                                                 \
-	} while (0)
-
 static void in_child(void (*scenario)(void))
 {
 	int status;

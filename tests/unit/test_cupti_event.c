@@ -18,14 +18,8 @@
 #include "core/record/device.h"
 #include "core/record/record.h"
 #include "cupti/event.h"
+#include "tests/unit/child.h"
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                    \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
 #define GOOD(call) CHECK((call) == CUDA_SUCCESS)
 #define BYTES (1 << 16)
 
@@ -39,19 +33,6 @@ static void *driver;
 static void *real_driver(const char *symbol)
 {
 	return dlsym(driver, symbol);
-}
-
-static bool have_driver(void)
-{
-	char path[4096];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 32);
-
-	if (length <= 0)
-		return false;
-	path[length] = '\0';
-	strcpy(strrchr(path, '/'), "/../sim/libcuda.so.1");
-	driver = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-	return driver != NULL;
 }
 
 static CUcontext new_context(CUdevice device)
@@ -388,9 +369,8 @@ int main(void)
 		cmocka_unit_test(test_flush_has_an_end),
 	};
 
-	if (!have_driver()) {
-		puts("the simulated driver is not built");
+	driver = child_driver();
+	if (!driver)
 		return 77;
-	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

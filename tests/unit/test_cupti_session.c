@@ -32,18 +32,6 @@ static json_t *terminal;
 
 /* --- running a case --------------------------------------------------------------- */
 
-static bool have_driver(void)
-{
-	char path[4096];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 32);
-
-	if (length <= 0)
-		return false;
-	path[length] = '\0';
-	strcpy(strrchr(path, '/'), "/../sim/libcuda.so.1");
-	return dlopen(path, RTLD_NOW | RTLD_GLOBAL) != NULL;
-}
-
 static int count(const char *kind, const char *key)
 {
 	char line[65536];
@@ -347,9 +335,7 @@ int main(void)
 		cmocka_unit_test(test_forked),
 	};
 
-	if (!have_driver()) {
-		puts("the simulated driver is not built");
+	if (!child_driver())
 		return 77;
-	}
 	return cmocka_run_group_tests(tests, NULL, clean);
 }

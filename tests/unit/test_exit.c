@@ -10,14 +10,7 @@
 
 #include "core/record/file.h"
 #include "core/tstrace.h"
-
-#define CHECK(what)                                                                                \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what);                 \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
+#include "tests/unit/child.h"
 
 /* --- flush while another thread finishes (field case 2.12) --- */
 

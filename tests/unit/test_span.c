@@ -5,14 +5,7 @@
 #include <pthread.h>
 
 #include "core/tstrace.h"
-
-#define CHECK(what)                                                                                \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what);                 \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
+#include "tests/unit/child.h"
 
 static json_t *run(void (*scenario)(void), const char *name, const char *setting)
 {

@@ -7,15 +7,7 @@
 #include <math.h>
 
 #include "core/tstrace.h"
-
-#define CHECK(what)                                                                                \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #what,             \
-				tstrace_error());                                                  \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
+#include "tests/unit/child.h"
 
 static json_t *run(void (*scenario)(void), const char *name)
 {
