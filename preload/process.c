@@ -195,7 +195,7 @@ TS_EXPORT __attribute__((noreturn)) void _exit(int status)
 {
 	NEXT(_exit);
 	if (is_own_process())
-		ts_record_finish(NULL, true);
+		ts_record_finish(NULL);
 	next(status);
 	__builtin_unreachable();
 }
@@ -204,7 +204,7 @@ TS_EXPORT __attribute__((noreturn)) void _Exit(int status)
 {
 	NEXT(_Exit);
 	if (is_own_process())
-		ts_record_finish(NULL, true);
+		ts_record_finish(NULL);
 	next(status);
 	__builtin_unreachable();
 }
@@ -212,7 +212,7 @@ TS_EXPORT __attribute__((noreturn)) void _Exit(int status)
 static void at_quick_exit_finish(void)
 {
 	if (is_own_process())
-		ts_record_finish(NULL, true);
+		ts_record_finish(NULL);
 }
 
 static void in_child(void)

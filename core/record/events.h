@@ -22,7 +22,7 @@ enum ts_rec_kind {
 	TS_REC_OP = 8,          /* launch, copy, set, graph launch, VMM map */
 	TS_REC_INTERVAL = 9,    /* device work */
 	TS_REC_DEVICE_MEMORY = 10,
-	TS_REC_LOST = 11,
+	/* 11 was used */
 	TS_REC_SPAN_DONE = 12,  /* a completed span, attached to the root */
 	/* what follows in this ring is of this thread; first in each ring */
 	TS_REC_THREAD = 13,
@@ -225,14 +225,6 @@ struct ts_rec_device_memory {
 	uint8_t pad[23];
 };
 
-/* Causes of loss: one row each in core/record/lost.def. */
-struct ts_rec_lost {
-	struct ts_rec h;
-	uint64_t count;
-	uint32_t cause;         /* enum ts_lost */
-	uint32_t pad[7];
-};
-
 struct ts_rec_span_done {
 	struct ts_rec h;        /* h.span is the new span */
 	uint64_t start_ns, duration_ns; /* since the session opened */
@@ -269,7 +261,6 @@ TS_ONE_SLOT(ts_rec_free);
 TS_ONE_SLOT(ts_rec_reset);
 TS_ONE_SLOT(ts_rec_call);
 TS_ONE_SLOT(ts_rec_device_memory);
-TS_ONE_SLOT(ts_rec_lost);
 TS_ONE_SLOT(ts_rec_scalar);
 _Static_assert(sizeof(struct ts_rec_span_done) == 2 * TS_SLOT, "a whole span is two slots");
 _Static_assert(sizeof(struct ts_rec_op) == 2 * TS_SLOT, "an op is two slots");

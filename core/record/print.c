@@ -420,10 +420,6 @@ void ts_print_record(const struct ts_rec *rec, const struct ts_source *from)
 	case TS_REC_DEVICE_MEMORY:
 		print_device_memory((const void *)rec);
 		break;
-	case TS_REC_LOST:
-		ts_lost((enum ts_lost)((const struct ts_rec_lost *)rec)->cause,
-			((const struct ts_rec_lost *)rec)->count);
-		break;
 	default:
 		ts_print_api(rec, from);
 		break;

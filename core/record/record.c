@@ -116,7 +116,7 @@ static int make_session(void)
 	ts_file->start_ns = (uint64_t)mono.tv_sec * 1000000000u + (uint64_t)mono.tv_nsec;
 	ts_file->start_realtime_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec;
 	ts_clock_attach(ts_file);
-	ts_session_begin(start, ts_file->start_ns, ts_file->start_realtime_ns);
+	ts_session_begin(ts_file->start_ns);
 	ts_stack_set_depth((unsigned)ts_env.stacks);
 	result = ts_writer_start();
 	if (result) {
@@ -361,13 +361,12 @@ static int finish(const char *reason)
 	return ts_writer_finish(reason, (unsigned)ts_env.exit_ms + FINISH_MS);
 }
 
-int ts_record_finish(const char *reason, bool exiting)
+int ts_record_finish(const char *reason)
 {
 	const struct timespec step = { .tv_nsec = 1000000 };
 	struct quiet quiet = quiet_begin();
 	int result = 0;
 
-	(void)exiting;
 	if (!atomic_exchange(&finishing, 1)) {
 		ts_self.depth++;
 		result = finish(reason);
@@ -493,5 +492,5 @@ __attribute__((constructor)) static void constructed(void)
 /* After the program's own exit handlers: what they do with the GPU is still recorded. */
 __attribute__((destructor)) static void unload(void)
 {
-	ts_record_finish(NULL, true);
+	ts_record_finish(NULL);
 }

@@ -80,8 +80,8 @@ static inline void ts_leave(void)
 	ts_self.depth--;
 }
 
-/* Take the time of an event that will be published before this thread blocks or calls out.  Marks
- * the ring busy first, so that the writer, which sorts memory events by time, waits for it. */
+/* Take the time of a memory event that will be published before this thread blocks or calls out.
+ * Marks the ring busy first, so that the writer, which sorts memory events by time, waits for it. */
 static inline uint64_t ts_stamp(struct ts_ring *ring)
 {
 	atomic_store_explicit(&ring->busy, 1, memory_order_relaxed);
@@ -144,8 +144,8 @@ int ts_record_flush(unsigned timeout_ms, bool to_disk);
 
 /* End the session: stop the device backend (bounded), drain the rings, write the end records,
  * close. `reason` NULL: complete; else failed with that reason.  Idempotent; later calls pass
- * through. `exiting`: called from the exit path.  0 or -errno. */
-int ts_record_finish(const char *reason, bool exiting);
+ * through.  0 or -errno. */
+int ts_record_finish(const char *reason);
 
 /* The process may become another program, or end, without another word (exec, daemon): bring what
  * is recorded into the file and end the trace there.  True: when it did not after all,

@@ -140,7 +140,7 @@ TS_EXPORT int tstrace_finish(tstrace_session *session, const char **path)
 		ts_say("finish: %s", thread->error);
 		return -EBUSY;
 	}
-	return ts_record_finish(NULL, false);
+	return ts_record_finish(NULL);
 }
 
 TS_EXPORT int tstrace_finish_failed(tstrace_session *session, const char *reason, const char **path)
@@ -151,7 +151,7 @@ TS_EXPORT int tstrace_finish_failed(tstrace_session *session, const char *reason
 	/* A trace whose reason is blank is not valid. */
 	if (ts_text_is_blank(reason))
 		return -EINVAL;
-	return ts_record_finish(reason, false);
+	return ts_record_finish(reason);
 }
 
 TS_EXPORT const char *tstrace_path(tstrace_session *session)

@@ -14,10 +14,8 @@ static uint64_t start_ns;
 static _Atomic uint32_t last_span = 1;
 static _Atomic int measured;
 
-void ts_session_begin(uint64_t raw, uint64_t ns, uint64_t realtime_ns)
+void ts_session_begin(uint64_t ns)
 {
-	(void)raw;
-	(void)realtime_ns;
 	start_ns = ns;
 	ts_clock_session_begin(ns);
 	ts_rules_read(ts_env.nvtx_step);

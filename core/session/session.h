@@ -5,8 +5,8 @@
 
 #include "core/base.h"
 
-/* Set at open: time 0, raw and CLOCK_MONOTONIC.  Any thread. */
-void ts_session_begin(uint64_t start_raw, uint64_t start_ns, uint64_t start_realtime_ns);
+/* Set at open: time 0, on CLOCK_MONOTONIC.  Any thread. */
+void ts_session_begin(uint64_t start_ns);
 uint64_t ts_session_start_ns(void);
 
 /* Span ids: one counter, 1 is the root.  Takes `count` ids that follow each other, returns the

@@ -87,7 +87,7 @@ static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_s
 	if (!stack || stack->depth == TS_MAX_DEPTH)
 		return 0;
 	spec.name = ts_known_text(stack, name ? name : "(unnamed)");
-	t = ts_stamp(ring);
+	t = ts_clock_now();
 	span = put_start(ring, stack, ts_self.span, &spec, t);
 	if (span)
 		put_frame(stack, &spec, span, t);
@@ -184,7 +184,7 @@ static int end(struct ts_ring *ring, tstrace_span span)
 		return 0;
 	if (!stack || !stack->depth || stack->frames[stack->depth - 1].span != span)
 		return -EINVAL;
-	return end_top(ring, stack, ts_stamp(ring)) ? 0 : -ENOBUFS;
+	return end_top(ring, stack, ts_clock_now()) ? 0 : -ENOBUFS;
 }
 
 TS_EXPORT int tstrace_end_span(tstrace_session *session, tstrace_span span)
@@ -257,7 +257,7 @@ uint32_t ts_span_push(struct ts_ring *ring, const struct ts_span_spec *spec)
 			ts_lost(TS_LOST_spans, 1);
 		return 0;
 	}
-	t = ring ? ts_stamp(ring) : 0;
+	t = ring ? ts_clock_now() : 0;
 	if (ring)
 		span = put_start(ring, stack, ts_self.span, spec, t);
 	put_frame(stack, spec, span, t);
@@ -326,8 +326,8 @@ bool ts_span_pop(uint32_t domain, bool *iteration)
 		return true;
 	}
 	if (i == stack->depth)
-		end_top(ring, stack, ring ? ts_stamp(ring) : 0);
+		end_top(ring, stack, ring ? ts_clock_now() : 0);
 	else
-		cut(ring, stack, i - 1, ring ? ts_stamp(ring) : 0);
+		cut(ring, stack, i - 1, ring ? ts_clock_now() : 0);
 	return true;
 }

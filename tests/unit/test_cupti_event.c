@@ -90,7 +90,7 @@ static void in_child(void (*scenario)(void))
 		alarm(20);
 		ts_driver_function = real_driver;
 		scenario();
-		CHECK(ts_record_finish(NULL, false) == 0);
+		CHECK(ts_record_finish(NULL) == 0);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

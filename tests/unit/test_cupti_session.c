@@ -83,7 +83,7 @@ static void in_child(void (*scenario)(void))
 
 static void finish(void)
 {
-	CHECK(ts_record_finish(NULL, false) == 0);
+	CHECK(ts_record_finish(NULL) == 0);
 }
 
 /* --- cases ------------------------------------------------------------------------- */
@@ -298,7 +298,7 @@ static void forked(void)
 		call(CUPTI_API_EXIT, 1, &data);
 		ts_record_open();
 		CHECK(ts_device_kind == TS_BACKEND_OFF);
-		ts_record_finish(NULL, false);
+		ts_record_finish(NULL);
 		CHECK(fake.calls == calls);
 		_exit(0);
 	}
