@@ -81,7 +81,8 @@ static inline void ts_leave(void)
 }
 
 /* Take the time of a memory event that will be published before this thread blocks or calls out.
- * Marks the ring busy first, so that the writer, which sorts memory events by time, waits for it. */
+ * Marks the ring busy first, so that the writer, which sorts memory events by time, waits for it.
+ */
 static inline uint64_t ts_stamp(struct ts_ring *ring)
 {
 	atomic_store_explicit(&ring->busy, 1, memory_order_relaxed);
