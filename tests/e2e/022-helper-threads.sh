@@ -14,7 +14,12 @@ for w in workers:
 work(buffers[0])
 for w in workers:
     w.join()
-names = [open("/proc/self/task/%s/comm" % t).read().strip() for t in os.listdir("/proc/self/task")]
+names = []
+for t in os.listdir("/proc/self/task"):
+    try:
+        names.append(open("/proc/self/task/%s/comm" % t).read().strip())
+    except (FileNotFoundError, ProcessLookupError):
+        pass  # Python's join returns before the kernel has taken the thread away
 open(sys.argv[1], "w").write("\n".join(names))
 PY
 for device in cupti event off; do
