@@ -30,15 +30,19 @@ static _Atomic bool stopped;
 static unsigned ending;                 /* contexts to be forgotten; under event_lock */
 
 /* On an idle stream the first event passes before the call that it precedes has begun: the work
- * did not.  A time from before the event was recorded is the clock's fault, and stays. */
+ * did not.  It may end so soon after that the clocks, within their error, say before.  A time from
+ * before the event was recorded is the clock's fault, and stays. */
 static void not_before_launch(const struct event_work *work, struct ts_rec_interval *i)
 {
 	uint64_t submitted = ts_clock_to_ns(work->submitted);
 	uint64_t launched = ts_clock_to_ns(work->launched);
 
-	if (i->start_ns < launched && i->start_ns + i->clock_error_ns >= submitted &&
-	    i->end_ns > launched)
-		i->start_ns = launched;
+	if (i->start_ns >= launched || i->start_ns + i->clock_error_ns < submitted ||
+	    i->end_ns + i->clock_error_ns <= launched)
+		return;
+	i->start_ns = launched;
+	if (i->end_ns <= launched)
+		i->end_ns = launched + 1;
 }
 
 static void give_out(struct event_work *work, bool passed)
