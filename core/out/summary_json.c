@@ -31,8 +31,9 @@ static json_t *lost_of(const struct ts_summary *summary)
 static json_t *losses_of(const struct ts_summary *summary)
 {
 	json_t *losses =
-	    json_pack("{s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "terminal_missing",
-		      !summary->terminal, "last_line_cut", summary->is_cut, "bad_lines",
+	    json_pack("{s:b,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "no_events",
+		      !ts_summary_has_events(summary), "meta_missing", !summary->meta,
+		      "terminal_missing", !summary->terminal, "last_line_cut", summary->is_cut, "bad_lines",
 		      U64(summary->bad_lines), "unknown_kinds", U64(summary->unknown_kinds),
 		      "later_sessions", U64(summary->later_sessions), "absurd_intervals",
 		      U64(summary->outliers), "unknown_launches", U64(summary->unknown_launches),

@@ -127,12 +127,21 @@ static void print_head(FILE *out, const struct ts_summary *summary, const char *
 	fputs("\n\n", out);
 }
 
+/* More than a begin and an end. */
+static bool has_work(const struct ts_summary *summary)
+{
+	for (int kind = 0; kind < TS_EVENT_KINDS; kind++)
+		if (summary->events[kind] && kind != TS_TABLE_meta && kind != TS_TABLE_terminal)
+			return true;
+	return false;
+}
+
 void ts_summary_text(FILE *out, struct ts_summary *summary, struct ts_symbols *symbols,
 		     const char *path, size_t rows)
 {
 	print_head(out, summary, path);
 	ts_summary_text_losses(out, summary);
-	if (!summary->lines || !summary->meta)
+	if (!has_work(summary))
 		fputs("\nno events\n", out);
 	ts_summary_text_time(out, summary, rows);
 	ts_summary_text_memory(out, summary, symbols, rows);

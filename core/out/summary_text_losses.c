@@ -51,16 +51,29 @@ static bool print_unknown_launches(FILE *out, const struct ts_summary *summary)
 	return true;
 }
 
+/* The first and the last event of a trace, and what lies between. */
+static bool print_missing(FILE *out, const struct ts_summary *summary)
+{
+	if (!ts_summary_has_events(summary))
+		fputs("  the file holds no event: the run was cut off before its first line was "
+		      "written, or has not come to it\n",
+		      out);
+	else if (!summary->meta)
+		fputs("  the trace has no begin: its first line (meta) is missing, and what else "
+		      "stood before is not known\n",
+		      out);
+	if (ts_summary_has_events(summary) && !summary->terminal)
+		fputs("  the trace has no end: the run was cut off, or is still going on\n", out);
+	return !summary->meta || !summary->terminal;
+}
+
 void ts_summary_text_losses(FILE *out, const struct ts_summary *summary)
 {
 	bool any = false;
 
 	fputs(ts_summary_is_partial(summary) ? "Losses (this report is PARTIAL)\n" : "Losses\n",
 	      out);
-	if (!summary->terminal && summary->lines) {
-		any = true;
-		fputs("  the trace has no end: the run was cut off, or is still going on\n", out);
-	}
+	any |= print_missing(out, summary);
 	if (summary->is_cut) {
 		any = true;
 		fprintf(out,

@@ -123,9 +123,17 @@ const struct ts_json *ts_summary_next_loss(const struct ts_summary *summary,
 	return item;
 }
 
+bool ts_summary_has_events(const struct ts_summary *summary)
+{
+	for (size_t i = 0; i < TS_EVENT_KINDS; i++)
+		if (summary->events[i])
+			return true;
+	return false;
+}
+
 bool ts_summary_is_partial(const struct ts_summary *summary)
 {
-	return (!summary->terminal && summary->lines) || summary->is_cut || summary->bad_lines ||
+	return !summary->meta || !summary->terminal || summary->is_cut || summary->bad_lines ||
 	       summary->later_sessions || summary->outliers ||
 	       ts_summary_next_loss(summary, NULL);
 }

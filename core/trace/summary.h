@@ -125,7 +125,11 @@ struct ts_summary {
  * single event. */
 int ts_summary_read(struct ts_summary *summary, const char *path);
 
-/* True when the trace does not tell everything: cut off, damaged, or something was lost. */
+/* False for a file without a single event. */
+bool ts_summary_has_events(const struct ts_summary *summary);
+
+/* True when the trace does not tell everything: it has no begin or no end, is damaged, or something
+ * was lost. */
 bool ts_summary_is_partial(const struct ts_summary *summary);
 
 /* The cause of loss behind `last` (NULL: the first) that lost something, by name and with how much;

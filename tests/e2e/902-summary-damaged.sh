@@ -43,13 +43,26 @@ for cut in range(len(good) - 300, len(good)):
         fail(f"cut at {cut}: not called partial")
 
 # 6.03 nothing, or next to nothing
-for data in (b"", b"\n\n", good.split(b"\n")[0] + b"\n", good.split(b"\n")[0] + b"\n" + good.split(b"\n")[-2] + b"\n"):
-    parsed(data)
+meta, terminal = good.split(b"\n")[0] + b"\n", good.split(b"\n")[-2] + b"\n"
+no_events, no_begin, no_end = (b"the file holds no event", b"the trace has no begin", b"the trace has no end")
+for data, missing in ((b"", [no_events]), (b"\n\n", [no_events]), (meta[:40], [no_events]), (meta, [no_end]),
+                      (terminal, [no_begin]), (good.replace(terminal, b""), [no_end]), (good.replace(meta, b""), [no_begin]),
+                      (good.replace(meta, b"").replace(terminal, b""), [no_begin, no_end]), (meta + terminal, [])):
+    found = parsed(data)
     status, out, err = summary(data)
+    losses = out[out.index(b"\nLosses"):].split(b"\n\n")[0]
     if status or err or b"none recorded" not in out:
         fail(f"empty trace {data[:40]}: {status} {err}")
-if b"no events" not in summary(b"")[1]:
-    fail("an empty file is not called empty")
+    if found["partial"] != bool(missing) or (b"PARTIAL" in losses) != bool(missing) or \
+            (b"none recorded" in losses) == bool(missing):
+        fail(f"empty trace {data[:40]}: {losses}")
+    for text, key in ((no_events, "no_events"), (no_begin, "meta_missing"), (no_end, "terminal_missing")):
+        if (text in losses) != (text in missing):
+            fail(f"empty trace {data[:40]}: {losses}")
+        if found["losses"][key] != (text in missing or (no_events in missing)):
+            fail(f"empty trace {data[:40]}: {key}")
+    if (b"\nno events\n" in out) != (len(data) <= len(meta + terminal)):
+        fail(f"empty trace {data[:40]}: {out}")
 
 # 6.04 one kind of event absent: the other parts are as before
 for kind, key in (("memory", "memory"), ("device_interval", "devices"), ("op", "apis")):
@@ -112,7 +125,7 @@ open("pipe", "wb").write(good)
 if json.loads(p.communicate(timeout=100)[0])["events"] != whole["events"]:
     fail("FIFO")
 status, out, err = summary(good.split(b"\n", 3)[3])
-if status or b"PARTIAL" in out:
+if status or b"PARTIAL" not in out:
     fail("second half of a split trace")
 # A major version that is not known: one clear error, no quiet empty report.
 status, out, err = summary(good.replace(b"candle-graph/trace/10", b"candle-graph/trace/11"))
