@@ -80,6 +80,12 @@ struct ts_short ts_format_error(uint64_t error)
 	return out;
 }
 
+void ts_print_more(FILE *out, size_t shown, size_t all)
+{
+	if (shown < all)
+		fprintf(out, "  ... and %zu more (--rows, or --json for all)\n", all - shown);
+}
+
 /* Bytes of the first `columns` characters; every character counts as one column. */
 static size_t bytes_of(struct ts_str name, size_t columns)
 {

@@ -31,6 +31,9 @@ size_t ts_no_device_reasons(const struct ts_summary *summary, const char **reaso
 /* Copies in one direction, sets, pages: as in struct ts_summary, in words with '_' for a space. */
 const char *ts_copy_name(size_t copy);
 
+/* "forward" and so on; empty of a span that is no step. */
+const char *ts_step_name(uint8_t step);
+
 /* Device time of all kernels, and host time of all calls. */
 uint64_t ts_kernel_time(const struct ts_summary *summary);
 uint64_t ts_api_time(const struct ts_summary *summary);
@@ -38,6 +41,7 @@ uint64_t ts_api_time(const struct ts_summary *summary);
 /* Orders, largest first; for free(). */
 size_t *ts_rank_kernels(const struct ts_summary *summary, size_t *count);
 size_t *ts_rank_apis(const struct ts_summary *summary, size_t *count);
+size_t *ts_rank_spans(const struct ts_summary *summary, size_t *count);
 /* numbers of stacks; the scope's stack_count is "no stack" */
 size_t *ts_rank_peak_stacks(const struct ts_live_scope *scope, size_t *count);
 size_t *ts_rank_live_stacks(const struct ts_live_scope *scope, size_t *count);
@@ -45,12 +49,18 @@ size_t *ts_rank_live_stacks(const struct ts_live_scope *scope, size_t *count);
 /* The share of a stack by its number in those orders. */
 const struct ts_live_share *ts_stack_share(const struct ts_live_scope *scope, size_t number);
 
-/* The part of the JSON that is about memory. */
+/* Adds the numbers of some durations to an object. */
+json_t *ts_json_with_durations(json_t *object, const struct ts_durations *sum);
+
+/* The parts of the JSON. */
+json_t *ts_summary_json_spans(const struct ts_summary *summary);
+json_t *ts_summary_json_iterations(const struct ts_summary *summary);
 json_t *ts_summary_json_memory(const struct ts_summary *summary, struct ts_symbols *symbols);
 
 /* The parts of the text. */
 void ts_summary_text_losses(FILE *out, const struct ts_summary *summary);
 void ts_summary_text_time(FILE *out, const struct ts_summary *summary, size_t rows);
+void ts_summary_text_spans(FILE *out, const struct ts_summary *summary, size_t rows);
 void ts_summary_text_memory(FILE *out, struct ts_summary *summary, struct ts_symbols *symbols,
 			    size_t rows);
 

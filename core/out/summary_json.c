@@ -30,14 +30,14 @@ static json_t *lost_of(const struct ts_summary *summary)
 
 static json_t *losses_of(const struct ts_summary *summary)
 {
-	json_t *losses =
-	    json_pack("{s:b,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "no_events",
-		      !ts_summary_has_events(summary), "meta_missing", !summary->meta,
-		      "terminal_missing", !summary->terminal, "last_line_cut", summary->is_cut, "bad_lines",
-		      U64(summary->bad_lines), "unknown_kinds", U64(summary->unknown_kinds),
-		      "later_sessions", U64(summary->later_sessions), "absurd_intervals",
-		      U64(summary->outliers), "unknown_launches", U64(summary->unknown_launches),
-		      "bypassed", ts_summary_is_bypassed(summary), "lost", lost_of(summary));
+	json_t *losses = json_pack(
+	    "{s:b,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "no_events",
+	    !ts_summary_has_events(summary), "meta_missing", !summary->meta, "terminal_missing",
+	    !summary->terminal, "last_line_cut", summary->is_cut, "bad_lines",
+	    U64(summary->bad_lines), "unknown_kinds", U64(summary->unknown_kinds), "later_sessions",
+	    U64(summary->later_sessions), "absurd_intervals", U64(summary->outliers),
+	    "unknown_launches", U64(summary->unknown_launches), "bypassed",
+	    ts_summary_is_bypassed(summary), "lost", lost_of(summary));
 
 	if (summary->is_cut) {
 		json_object_set_new(losses, "cut_line", U64(summary->cut_line));
@@ -94,8 +94,7 @@ static void put_head(json_t *root, const struct ts_summary *summary, const char 
 		json_object_set_new(root, head[i].key, head[i].value);
 }
 
-/* Adds the numbers of some durations to an object. */
-static json_t *with_durations(json_t *object, const struct ts_durations *sum)
+json_t *ts_json_with_durations(json_t *object, const struct ts_durations *sum)
 {
 	json_object_set_new(object, "count", U64(sum->count));
 	json_object_set_new(object, "total_ns", U64(sum->total_ns));
@@ -122,7 +121,7 @@ static json_t *kernels_of(const struct ts_summary *summary)
 					 "untimed_records", U64(kernel->untimed), "share",
 					 ts_json_ratio(kernel->device.total_ns, all_ns));
 
-		json_array_append_new(list, with_durations(item, &kernel->device));
+		json_array_append_new(list, ts_json_with_durations(item, &kernel->device));
 		free(name);
 	}
 	free(order);
@@ -142,7 +141,7 @@ static json_t *apis_of(const struct ts_summary *summary)
 		    "untimed_calls", U64(api->untimed), "errors", U64(api->errors), "bytes",
 		    U64(api->bytes), "share", ts_json_ratio(api->host.total_ns, all_ns));
 
-		json_array_append_new(list, with_durations(item, &api->host));
+		json_array_append_new(list, ts_json_with_durations(item, &api->host));
 	}
 	free(order);
 	return list;
@@ -150,7 +149,7 @@ static json_t *apis_of(const struct ts_summary *summary)
 
 static json_t *stream_of(const struct ts_stream_sum *sum)
 {
-	json_t *idle = with_durations(json_object(), &sum->busy.gaps);
+	json_t *idle = ts_json_with_durations(json_object(), &sum->busy.gaps);
 
 	json_object_set_new(idle, "longest_from_ns", U64(sum->busy.longest_gap_from));
 	return json_pack(
@@ -192,10 +191,11 @@ static json_t *copies_of(const struct ts_summary *summary)
 		if (!sum->device.count)
 			continue;
 		json_array_append_new(
-		    list, with_durations(json_pack("{s:s,s:o,s:o}", "direction", ts_copy_name(i),
-						   "bytes", U64(sum->bytes), "gigabytes_per_second",
-						   ts_json_ratio(sum->bytes, sum->device.total_ns)),
-					 &sum->device));
+		    list, ts_json_with_durations(
+			      json_pack("{s:s,s:o,s:o}", "direction", ts_copy_name(i), "bytes",
+					U64(sum->bytes), "gigabytes_per_second",
+					ts_json_ratio(sum->bytes, sum->device.total_ns)),
+			      &sum->device));
 	}
 	return list;
 }
@@ -231,6 +231,8 @@ void ts_summary_json(FILE *out, struct ts_summary *summary, struct ts_symbols *s
 	put_head(root, summary, path);
 	json_object_set_new(root, "kernels", kernels_of(summary));
 	json_object_set_new(root, "apis", apis_of(summary));
+	json_object_set_new(root, "spans", ts_summary_json_spans(summary));
+	json_object_set_new(root, "iterations", ts_summary_json_iterations(summary));
 	put_devices(root, summary);
 	json_object_set_new(root, "memory", ts_summary_json_memory(summary, symbols));
 	ts_json_print(root, out);

@@ -65,6 +65,13 @@ const char *ts_copy_name(size_t copy)
 	return names[copy];
 }
 
+const char *ts_step_name(uint8_t step)
+{
+	static const char *const names[TS_STEPS] = {"forward", "backward", "optimizer"};
+
+	return step < TS_STEPS ? names[step] : "";
+}
+
 uint64_t ts_kernel_time(const struct ts_summary *summary)
 {
 	uint64_t total = 0;
@@ -97,6 +104,13 @@ static uint64_t weigh_api(const void *context, size_t index)
 	return summary->apis[index].host.total_ns;
 }
 
+static uint64_t weigh_span(const void *context, size_t index)
+{
+	const struct ts_summary *summary = context;
+
+	return summary->spans.sums[index].host.total_ns;
+}
+
 const struct ts_live_share *ts_stack_share(const struct ts_live_scope *scope, size_t number)
 {
 	return number < scope->stack_count ? &scope->by_stack[number] : &scope->no_stack;
@@ -120,6 +134,11 @@ size_t *ts_rank_kernels(const struct ts_summary *summary, size_t *count)
 size_t *ts_rank_apis(const struct ts_summary *summary, size_t *count)
 {
 	return ts_rank(summary->api_names.count, weigh_api, summary, 0, count);
+}
+
+size_t *ts_rank_spans(const struct ts_summary *summary, size_t *count)
+{
+	return ts_rank(summary->spans.names.count, weigh_span, summary, 0, count);
 }
 
 size_t *ts_rank_peak_stacks(const struct ts_live_scope *scope, size_t *count)

@@ -143,6 +143,7 @@ void ts_summary_text(FILE *out, struct ts_summary *summary, struct ts_symbols *s
 	ts_summary_text_losses(out, summary);
 	if (!has_work(summary))
 		fputs("\nno events\n", out);
+	ts_summary_text_spans(out, summary, rows);
 	ts_summary_text_time(out, summary, rows);
 	ts_summary_text_memory(out, summary, symbols, rows);
 }

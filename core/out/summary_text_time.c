@@ -12,12 +12,6 @@
 
 #define NAME_WIDTH 80
 
-static void print_more(FILE *out, size_t shown, size_t all)
-{
-	if (shown < all)
-		fprintf(out, "  ... and %zu more (--rows, or --json for all)\n", all - shown);
-}
-
 static void print_duration_titles(FILE *out, const char *count, const char *name)
 {
 	fprintf(out, "  %7s %10s %9s %10s %10s %10s %10s %10s  %s\n", "share", "total", count,
@@ -79,7 +73,7 @@ static void print_kernels(FILE *out, const struct ts_summary *summary, size_t ro
 	for (shown = 0; shown < count && shown < rows; shown++)
 		print_kernel(out, &summary->kernels[order[shown]],
 			     summary->kernel_names.texts[order[shown]], all_ns);
-	print_more(out, shown, count);
+	ts_print_more(out, shown, count);
 	free(order);
 }
 
@@ -112,7 +106,7 @@ static void print_apis(FILE *out, const struct ts_summary *summary, size_t rows)
 	for (shown = 0; shown < count && shown < rows; shown++)
 		print_api(out, &summary->apis[order[shown]], summary->api_names.texts[order[shown]],
 			  all_ns);
-	print_more(out, shown, count);
+	ts_print_more(out, shown, count);
 	free(order);
 }
 
@@ -174,7 +168,7 @@ static void print_device(FILE *out, const struct ts_summary *summary,
 			print_stream(out, stream);
 	}
 	free(order);
-	print_more(out, rows, count);
+	ts_print_more(out, rows, count);
 	if (device->busy.gaps.count) {
 		fputs("  the longest gap of ", out);
 		ts_print_name(out, device->device, 40);

@@ -62,6 +62,7 @@ static void fold(struct ts_intervals *set, size_t count)
 
 void ts_intervals_add(struct ts_intervals *set, uint64_t start, uint64_t end)
 {
+	size_t limit = set->limit ? set->limit : KEPT_MAX;
 	struct ts_interval *last;
 
 	if (start < set->horizon) {
@@ -76,9 +77,9 @@ void ts_intervals_add(struct ts_intervals *set, uint64_t start, uint64_t end)
 			last->end = end;
 		return;
 	}
-	if (set->count == KEPT_MAX) {
+	if (set->count == limit) {
 		normalise(set);
-		if (set->count > KEPT_MAX / 2)
+		if (set->count > limit / 2)
 			fold(set, set->count / 2);
 		last = &set->items[set->count - 1];
 	}

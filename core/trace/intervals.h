@@ -21,6 +21,7 @@ struct ts_intervals {
 	bool has_folded;
 	struct ts_durations gaps;  /* between what was folded, all of them after ..._finish */
 	uint64_t longest_gap_from; /* where the longest of them begins */
+	size_t limit; /* how many are kept at most, a power of two; 0: as many as for a stream */
 };
 
 /* Adds [start, end); order does not matter. */

@@ -178,6 +178,7 @@ void ts_summary_free(struct ts_summary *summary)
 	free(summary->streams);
 	free(summary->devices);
 	free(summary->samples);
+	ts_spans_free(&summary->spans);
 	ts_live_free(&summary->live);
 	ts_stacks_free(&summary->stacks);
 	ts_pool_free(&summary->pool);

@@ -7,6 +7,7 @@
 #include "core/trace/intervals.h"
 #include "core/trace/live.h"
 #include "core/trace/reader.h"
+#include "core/trace/spans.h"
 #include "core/trace/stacks.h"
 
 struct ts_kernel_sum {
@@ -113,6 +114,7 @@ struct ts_summary {
 	uint64_t threads[TS_THREADS / 64]; /* bit n: a thread with number n mod TS_THREADS called */
 	struct ts_map backends;		   /* of device intervals */
 
+	struct ts_spans spans;
 	struct ts_live live;
 	struct ts_stacks stacks;
 	struct ts_failed_allocation failed[TS_FAILED_KEPT];

@@ -269,6 +269,7 @@ static void on_interval(struct ts_summary *summary, const struct ts_event *event
 	count_copy(summary, interval);
 	if (!is_work(interval))
 		return;
+	ts_spans_take(&summary->spans, event);
 	sum = stream_of(summary, interval);
 	count_interval(sum, interval);
 	sum = ENTRY(summary, device_names, devices, device_capacity, interval->device);
@@ -326,6 +327,8 @@ void ts_summary_take(struct ts_summary *summary, const struct ts_event *event)
 		on_sample(summary, event);
 	else if (event->kind == TS_TABLE_device_interval)
 		on_interval(summary, event);
+	if (event->kind != TS_TABLE_device_interval)
+		ts_spans_take(&summary->spans, event);
 }
 
 /* The driver is asked right after the failure: its answer is the first that is not earlier. */
@@ -352,6 +355,7 @@ static void match_sample(const struct ts_summary *summary, struct ts_failed_allo
 void ts_summary_settle(struct ts_summary *summary)
 {
 	ts_live_finish(&summary->live);
+	ts_spans_finish(&summary->spans);
 	for (size_t i = 0; i < summary->failed_count && i < TS_FAILED_KEPT; i++)
 		match_sample(summary, &summary->failed[i]);
 	for (size_t i = 0; i < summary->device_names.count; i++)
