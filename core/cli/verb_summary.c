@@ -10,9 +10,8 @@
 #include <stdlib.h>
 
 static const char details[] =
-    "Losses come first, then time by span, kernel, call, device and stream, then memory.  FILE may "
-    "be packed by zstd; -\n"
-    "is standard input.  Lines that are no events are counted and skipped.  Sizes are binary (1 KiB = "
+    "Losses come first, then time by span, kernel, call, device and stream, then memory.\n"
+    "FILE may be packed by zstd; - is standard input.  Lines that are no events are counted and skipped.  Sizes are binary (1 KiB = "
     "1024 bytes).\n"
     "\n"
     "      --json           print one JSON object instead; keys carry their unit\n"

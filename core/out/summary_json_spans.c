@@ -30,8 +30,8 @@ json_t *ts_summary_json_spans(const struct ts_summary *summary)
 json_t *ts_summary_json_iterations(const struct ts_summary *summary)
 {
 	const struct ts_iterations *set = &summary->spans.iterations;
-	json_t *item = json_pack("{s:o,s:o,s:o}", "count", U64(set->folded), "events_without_time",
-				 U64(set->untimed), "events_too_late", U64(set->late));
+	json_t *item = json_pack("{s:o,s:o,s:o}", "count", U64(set->folded), "untimed_events",
+				 U64(set->untimed), "late_events", U64(set->late));
 
 	if (set->any) {
 		json_object_set_new(item, "lowest_number", U64(set->lowest));

@@ -56,7 +56,7 @@ assert "range  (in 2 parts)\n" in summary(trace(events), "--rows", "9")
 
 # Iterations: by the spans' times above; from op, memory and statistics too.
 its = found["iterations"]
-assert (its["count"], its["lowest_number"], its["highest_number"], its["events_without_time"]) == (3, 0, 2, 0), its
+assert (its["count"], its["lowest_number"], its["highest_number"], its["untimed_events"]) == (3, 0, 2, 0), its
 assert [its["begin_to_begin"][k] for k in ("count", "min_ns", "max_ns")] == [2, 1000, 1000], its
 assert [its["first_to_last_event"][k] for k in ("count", "min_ns", "max_ns")] == [3, 800, 800], its
 
@@ -68,12 +68,12 @@ epochs = [at(1, 100), at(2, 200, 150), at(1, 190), at(1, 150), at(3, 300), at(2,
           at(2, 500), at(4, 600), at(6, 700), dict(memory("alloc", 710, "x", 8), iteration=6),
           dict(kind="gradient", event_id="g", root="r", key="k", state="missing", iteration=9)]
 its = summary(trace(epochs))["iterations"]
-assert (its["count"], its["lowest_number"], its["highest_number"], its["events_without_time"]) == (7, 1, 9, 1), its
+assert (its["count"], its["lowest_number"], its["highest_number"], its["untimed_events"]) == (7, 1, 9, 1), its
 assert [its["begin_to_begin"][k] for k in ("count", "total_ns")] == [3, 100 + 100 + 100], its
 assert [its["first_to_last_event"][k] for k in ("count", "total_ns")] == [7, 90 + 100 + 0 + 0 + 20 + 0 + 10], its
 # Many more than are kept: the sums are the same.
 its = summary(trace(at(n, 1000 + 10 * n, 5) for n in range(50000)))["iterations"]
-assert its["count"] == 50000 and its["events_too_late"] == 0, its
+assert its["count"] == 50000 and its["late_events"] == 0, its
 assert (its["begin_to_begin"]["total_ns"], its["first_to_last_event"]["total_ns"]) == (10 * 49999, 5 * 50000), its
 # More spans than are remembered behind their end, in one that stays open: it gets the device's work of them all.
 many = span("s2", "epoch", 0, None)
