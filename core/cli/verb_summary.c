@@ -11,8 +11,9 @@
 
 static const char details[] =
     "Losses come first, then time by span, kernel, call, device and stream, then memory.\n"
-    "FILE may be packed by zstd; - is standard input.  Lines that are no events are counted and skipped.  Sizes are binary (1 KiB = "
-    "1024 bytes).\n"
+    "FILE may be packed by zstd; - is standard input.  Lines that are no events are counted and "
+    "skipped.\n"
+    "Sizes are binary (1 KiB = 1024 bytes).\n"
     "\n"
     "      --json           print one JSON object instead; keys carry their unit\n"
     "      --rows N         rows of each table in the text (default 20)\n"
