@@ -33,6 +33,15 @@ PY
 summary shared.jsonl >out
 grep '^Backend' out | grep -q 'no CUDA driver' || { cat out; fail "the summary does not say why"; }
 
+# On the simulated device the shared runtime is the simulated one; the static one is told how to get there.
+unset LD_LIBRARY_PATH
+run $tstrace run --sim -o sim-static.jsonl "$apps/refused-gpustatic" >out 2>err
+grep -q '^simulated CUDA driver: .* -cudart shared ' err || { cat err; fail "a static runtime on the simulated device: no word of -cudart shared"; }
+run $tstrace run --sim -o sim-shared.jsonl "$apps/refused-shared" >out 2>err
+grep -q 'cudart shared' err && { cat err; fail "the shared runtime is told to be shared"; }
+[ -s sim-shared.jsonl ] || { cat err; fail "the shared runtime on the simulated device: no trace"; }
+export LD_LIBRARY_PATH=$T/real
+
 # A trace is not needed for that: without the library's session nothing differs either.
 for variant in shared gpustatic; do
 	traced off.jsonl env TSTRACE_DEVICE=off TSTRACE_STACKS=0 "$apps/refused-$variant" >out 2>err

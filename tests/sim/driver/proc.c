@@ -86,9 +86,9 @@ CUresult sim_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportT
 	static bool said;
 	(void)ppExportTable, (void)pExportTableId;
 	if (!said)
-		fputs("simulated CUDA driver: cuGetExportTable is not supported: use the stand-in "
-		      "runtime and "
-		      "CUPTI that belong to this driver\n",
+		fputs("simulated CUDA driver: cuGetExportTable is not supported: NVIDIA's own "
+		      "runtime and CUPTI need the real driver; a program with the static runtime, "
+		      "nvcc's default, must be built with -cudart shared to run here\n",
 		      stderr);
 	said = true;
 	return CUDA_ERROR_NOT_SUPPORTED;
