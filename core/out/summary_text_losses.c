@@ -31,6 +31,8 @@ static bool print_lost(FILE *out, const struct ts_summary *summary)
 /* Device work that no hook saw the launch of. */
 static bool print_unknown_launches(FILE *out, const struct ts_summary *summary)
 {
+	uint64_t lost = ts_summary_lost_events(summary);
+
 	if (!summary->unknown_launches)
 		return false;
 	if (ts_summary_is_bypassed(summary))
@@ -40,6 +42,12 @@ static bool print_unknown_launches(FILE *out, const struct ts_summary *summary)
 			" API calls seen:\n  the program reached CUDA round the hooks "
 			"(RTLD_DEEPBIND, a private loader), or its launches were lost\n",
 			summary->unknown_launches, summary->intervals, summary->calls);
+	else if (lost >= summary->unknown_launches)
+		fprintf(out,
+			"  %" PRIu64 " of %" PRIu64
+			" device intervals have no launch: the launches are among the events that "
+			"were\n  dropped, see above\n",
+			summary->unknown_launches, summary->intervals);
 	else
 		fprintf(
 		    out,

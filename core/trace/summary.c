@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/trace/scan.h"
+
 static void on_event(struct ts_summary *summary, const struct ts_event *event)
 {
 	summary->events[event->kind]++;
@@ -138,9 +140,26 @@ bool ts_summary_is_partial(const struct ts_summary *summary)
 	       ts_summary_next_loss(summary, NULL);
 }
 
+uint64_t ts_summary_lost_events(const struct ts_summary *summary)
+{
+	static const char *const causes[] = {"ring_full", "no_ring", "reentrant", "write_error",
+					     "no_memory"};
+	const struct ts_json *item = NULL;
+	uint64_t count = 0;
+
+	while ((item = ts_summary_next_loss(summary, item)))
+		for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+			if (ts_str_is(item->key, causes[i]) &&
+			    __builtin_add_overflow(count, item->number.whole, &count))
+				return UINT64_MAX;
+	return count;
+}
+
 bool ts_summary_is_bypassed(const struct ts_summary *summary)
 {
-	return summary->unknown_launches > summary->intervals / 2;
+	uint64_t lost = ts_summary_lost_events(summary), unknown = summary->unknown_launches;
+
+	return unknown > lost && unknown - lost > summary->intervals / 2;
 }
 
 uint64_t ts_summary_threads(const struct ts_summary *summary)

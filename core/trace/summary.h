@@ -139,7 +139,11 @@ bool ts_summary_is_partial(const struct ts_summary *summary);
 const struct ts_json *ts_summary_next_loss(const struct ts_summary *summary,
 					   const struct ts_json *last);
 
-/* True when most device work has no launch that a hook saw: the program reached CUDA round them. */
+/* Events of any kind, launches among them, that were recorded and then lost. */
+uint64_t ts_summary_lost_events(const struct ts_summary *summary);
+
+/* True when most device work has no launch that a hook saw, and no loss of events explains it: the
+ * program reached CUDA round them. */
 bool ts_summary_is_bypassed(const struct ts_summary *summary);
 
 /* How many threads made CUDA calls. */

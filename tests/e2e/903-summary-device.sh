@@ -109,6 +109,14 @@ assert not found["bypassed"] and found["unknown_launches"] == 1, found
 text = run(unseen[:1] + [interval(100 + 10 * i, 5) for i in range(9)], {}, {}, "--rows", "9")
 assert "BYPASSED" not in text and "1 device intervals have no launch" in text.split("Kernels")[0], text
 assert not run([interval(0, 5)])["losses"]["bypassed"]
+# dropped events explain it, when there are enough of them
+for lost, bypassed in (dict(ring_full=6), False), (dict(ring_full=4, no_memory=2), False), (dict(ring_full=2**64 - 1, no_ring=9), False), \
+        (dict(ring_full=1), True), (dict(names=6, device_dropped=6), True):
+    assert run(unseen, dict(lost=lost))["losses"]["bypassed"] == bypassed, lost
+    text = " ".join(run(unseen, dict(lost=lost), {}, "--rows", "9").split("Kernels")[0].split())
+    assert ("BYPASSED: 6 of 6" in text and "RTLD_DEEPBIND" in text) == bypassed, text
+    assert ("6 of 6 device intervals have no launch: the launches are among the events that were dropped" in text) != bypassed, text
+    assert "PARTIAL" in text, text
 
 # a failed free is no failed allocation; work captured into a graph has not run
 found = run([op("cudaFree", 5, error=1, memory_kind="device", address="0x10"),
