@@ -222,7 +222,8 @@ struct tstrace_op {
 	uint64_t output_dense_bytes, input_dense_bytes;
 };
 
-/* -ERANGE: it would end in the future.  The span may be over, when the op lies inside it. */
+/* -ERANGE: in the future, or not inside its span, which may be over.  -ENOENT: the span is open on
+ * another thread, or it ended so long ago that its times are not known any more. */
 TSTRACE_API int tstrace_record_op(tstrace_session *session, tstrace_span span,
 				  const struct tstrace_op *op);
 
@@ -309,11 +310,11 @@ struct tstrace_device_interval {
 TSTRACE_API int tstrace_record_device_interval(tstrace_session *session, tstrace_span span,
 					       const struct tstrace_device_interval *interval);
 
-/* `to` is a child of `from` and is over; host_duration_ns is its duration. */
+/* `to`, a child of `from`, ended lately (else -ENOENT) and took host_duration_ns; 0: filled in. */
 TSTRACE_API int tstrace_record_call_edge(tstrace_session *session, tstrace_span from,
 					 tstrace_span to, uint64_t host_duration_ns);
 
-/* Tensor ids; neither is empty. */
+/* Ids of tensors, or of inputs and outputs of ops, that were recorded before; else -ENOENT. */
 TSTRACE_API int tstrace_record_data_edge(tstrace_session *session, const char *from,
 					 const char *to);
 
@@ -377,21 +378,18 @@ TSTRACE_API const char *tstrace_error(void);
 	CALL(int, step_end, (tstrace_session *s), (s), 0)                                          \
 	CALL(int, record_op, (tstrace_session *s, tstrace_span span, const struct tstrace_op *op), \
 	     (s, span, op), 0)                                                                     \
-	CALL(int, record_tensor,                                                                   \
-	     (tstrace_session *s, tstrace_span span, const struct tstrace_tensor *tensor),         \
-	     (s, span, tensor), 0)                                                                 \
+	CALL(int, record_tensor, (tstrace_session *s, tstrace_span span,                           \
+	     const struct tstrace_tensor *tensor), (s, span, tensor), 0)                           \
 	CALL(int, record_scalar,                                                                   \
 	     (tstrace_session *s, tstrace_span span, const char *label, double value),             \
 	     (s, span, label, value), 0)                                                           \
 	CALL(int, record_tensor_stats,                                                             \
 	     (tstrace_session *s, tstrace_span span, const char *label,                            \
 	      const struct tstrace_data *tensor), (s, span, label, tensor), 0)                     \
-	CALL(int, record_memory_alloc,                                                             \
-	     (tstrace_session *s, tstrace_span span, const struct tstrace_memory *memory),         \
-	     (s, span, memory), 0)                                                                 \
-	CALL(int, record_memory_free,                                                              \
-	     (tstrace_session *s, tstrace_span span, const struct tstrace_memory *memory),         \
-	     (s, span, memory), 0)                                                                 \
+	CALL(int, record_memory_alloc, (tstrace_session *s, tstrace_span span,                     \
+	     const struct tstrace_memory *memory), (s, span, memory), 0)                           \
+	CALL(int, record_memory_free, (tstrace_session *s, tstrace_span span,                      \
+	     const struct tstrace_memory *memory), (s, span, memory), 0)                           \
 	CALL(int, record_device_memory,                                                            \
 	     (tstrace_session *s, const struct tstrace_device_memory *memory), (s, memory), 0)     \
 	CALL(int, record_device_interval,                                                          \

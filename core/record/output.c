@@ -17,7 +17,7 @@
 static int fd = -1;
 static struct stat made;        /* which file it is */
 static const char *path_made;
-static int error;
+static _Atomic int error;
 static off_t good;      /* length of the file that ends with a whole line */
 
 static char rank[32];

@@ -257,9 +257,11 @@ static void serve_flush(void)
 /* What is in the file is the beginning of a valid trace: with a failed terminal it is one. */
 static void write_cut(void)
 {
-	char reason[160] = "the trace could not be written: ";
+	char reason[sizeof(reason_text) + 160];
 
-	strncat(reason, ts_errno_text(ts_output_error()), sizeof(reason) - strlen(reason) - 1);
+	snprintf(reason, sizeof(reason), "%s%sthe trace could not be written: %s",
+		 finish_reason ? finish_reason : "", finish_reason ? "; " : "",
+		 ts_errno_text(ts_output_error()));
 	ts_print_cut(reason);
 	ts_output_last(ts_lines.text, ts_lines.whole);
 	ts_lines.whole = ts_lines.used = 0;

@@ -5,6 +5,7 @@
 
 #include "core/log.h"
 #include "core/record/arena.h"
+#include "core/record/output.h"
 #include "core/record/record.h"
 #include "core/session/event.h"
 #include "core/session/run.h"
@@ -92,7 +93,7 @@ TS_EXPORT int tstrace_host_timestamp_ns(tstrace_session *session, const struct t
 
 	(void)session;
 	if (!time || !ns || time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec > 999999999)
-		return -EINVAL;
+		return ts_refuse(-EINVAL, "host timestamp: no such time");
 	*ns = 0;
 	at = (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
 	if (ts_self.depth++ == 0 && ts_record_open() == 0) {
@@ -102,15 +103,21 @@ TS_EXPORT int tstrace_host_timestamp_ns(tstrace_session *session, const struct t
 			*ns = at - ts_session_start_ns();
 	}
 	ts_self.depth--;
-	return error;
+	return error ? ts_refuse(error, "host timestamp: before the session") : 0;
 }
 
 /* --- the end --- */
 
+/* What became of the file. */
+static int tell(int error)
+{
+	return error ? ts_refuse(error, ts_errno_text(error)) : 0;
+}
+
 TS_EXPORT int tstrace_flush(tstrace_session *session)
 {
 	(void)session;
-	return ts_record_flush(10000, true);
+	return tell(ts_record_flush(10000, true));
 }
 
 /* Name the open spans of this thread, as many as fit. */
@@ -131,27 +138,33 @@ static void name_open(struct ts_api_thread *thread)
 TS_EXPORT int tstrace_finish(tstrace_session *session, const char **path)
 {
 	struct ts_api_thread *thread = ts_self.spans;
+	int state = atomic_load(&ts_recording);
 
 	(void)session;
 	if (path)
 		*path = ts_record_path();
-	if (thread && thread->depth) {
+	/* What is still open when the session has ended stays so. */
+	if (thread && thread->depth && (state == TS_REC_ON || state == TS_REC_OFF)) {
 		name_open(thread);
 		ts_say("finish: %s", thread->error);
 		return -EBUSY;
 	}
-	return ts_record_finish(NULL);
+	return tell(ts_record_finish(NULL));
 }
 
 TS_EXPORT int tstrace_finish_failed(tstrace_session *session, const char *reason, const char **path)
 {
+	int error;
+
 	(void)session;
 	if (path)
 		*path = ts_record_path();
 	/* A trace whose reason is blank is not valid. */
 	if (ts_text_is_blank(reason))
-		return -EINVAL;
-	return ts_record_finish(reason);
+		return ts_refuse(-EINVAL, "finish_failed: a reason is wanted");
+	error = ts_record_finish(reason);
+	/* That the trace could not be written is a reason more, and in it. */
+	return error == ts_output_error() ? 0 : tell(error);
 }
 
 TS_EXPORT const char *tstrace_path(tstrace_session *session)

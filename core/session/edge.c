@@ -2,7 +2,8 @@
 #include <errno.h>
 
 #include "core/session/event.h"
-#include "core/session/session.h"
+#include "core/session/past.h"
+#include "core/session/tensors.h"
 
 TS_EXPORT int tstrace_record_device_interval(tstrace_session *session, tstrace_span span,
 					     const struct tstrace_device_interval *i)
@@ -44,20 +45,34 @@ TS_EXPORT int tstrace_record_call_edge(tstrace_session *session, tstrace_span fr
 				       tstrace_span to, uint64_t host_duration_ns)
 {
 	struct ts_event event;
-	uint64_t last;
+	struct ts_past callee;
+	uint64_t duration;
 
 	(void)session;
 	if (!ts_event_begin(&event, "edge"))
 		return 0;
-	last = ts_session_last_span();
-	if (!from || !to || from > last || to > last || from == to)
+	if (!ts_past_is_span(from) || !ts_past_is_span(to))
 		return ts_event_refuse(&event, -EINVAL, "a call edge joins two spans; there is "
 							"none from %llu to %llu",
 				       (unsigned long long)from, (unsigned long long)to);
+	if (!ts_past_find(to, &callee))
+		return ts_event_refuse(&event, -ENOENT, "a call edge leads to a span that ended "
+							"lately; %llu did not",
+				       (unsigned long long)to);
+	duration = callee.end_ns > callee.start_ns ? callee.end_ns - callee.start_ns : 0;
+	if (callee.parent != from)
+		return ts_event_refuse(&event, -EINVAL, "span %llu was begun in span %llu, not in "
+							"%llu", (unsigned long long)to,
+				       (unsigned long long)callee.parent,
+				       (unsigned long long)from);
+	if (host_duration_ns && host_duration_ns != duration)
+		return ts_event_refuse(&event, -EINVAL, "span %llu took %llu ns, not %llu",
+				       (unsigned long long)to, (unsigned long long)duration,
+				       (unsigned long long)host_duration_ns);
 	ts_line_word(event.line, "edge_kind", "call");
 	print_span(event.line, "from_span", from);
 	print_span(event.line, "to_span", to);
-	ts_line_u64(event.line, "host_duration_ns", host_duration_ns);
+	ts_line_u64(event.line, "host_duration_ns", duration);
 	return ts_event_put(&event);
 }
 
@@ -71,6 +86,10 @@ TS_EXPORT int tstrace_record_data_edge(tstrace_session *session, const char *fro
 	if (!from || !*from || !to || !*to)
 		return ts_event_refuse(&event, -EINVAL, "a data edge joins two tensor ids; neither "
 							"may be empty");
+	if (!ts_tensor_is_known(from) || !ts_tensor_is_known(to))
+		return ts_event_refuse(&event, -ENOENT, "tensor %s is in no tensor or op recorded "
+							"before",
+				       ts_tensor_is_known(from) ? to : from);
 	ts_line_word(event.line, "edge_kind", "data");
 	ts_line_string(event.line, "from_tensor", from);
 	ts_line_string(event.line, "to_tensor", to);

@@ -11,8 +11,8 @@
 
 #include "core/log.h"
 #include "core/record/output.h"
+#include "core/session/past.h"
 #include "core/session/run.h"
-#include "core/session/session.h"
 
 #define FIRST_ROOM 4096u        /* of a thread's line */
 
@@ -58,6 +58,18 @@ int ts_event_refuse(struct ts_event *event, int error, const char *format, ...)
 	return error;
 }
 
+int ts_refuse(int error, const char *text)
+{
+	struct ts_api_thread *thread;
+
+	ts_self.depth++;
+	thread = ts_api_thread();
+	if (thread)
+		snprintf(thread->error, sizeof(thread->error), "%s", text);
+	ts_self.depth--;
+	return error;
+}
+
 int ts_event_drop(struct ts_event *event)
 {
 	(void)event;
@@ -65,20 +77,39 @@ int ts_event_drop(struct ts_event *event)
 	return 0;
 }
 
+int ts_event_room(struct ts_event *event, size_t bytes)
+{
+	unsigned slots;
+
+	bytes += event->line->used;
+	slots = (unsigned)((sizeof(struct ts_rec_line) + bytes + TS_SLOT - 1) / TS_SLOT);
+	if (!event->line->broken && bytes <= TS_LINE_MAX && slots <= event->ring->mask / 2)
+		return 0;
+	return ts_event_refuse(event, -E2BIG,
+			       "an event of %zu bytes is too long; %zu fit at most", bytes,
+			       (size_t)TS_LINE_MAX);
+}
+
+int ts_event_written(struct ts_event *event)
+{
+	int error = ts_output_error();
+
+	return error ? ts_event_refuse(event, error, "the trace could not be written before: %s",
+				       ts_errno_text(error))
+		     : 0;
+}
+
 int ts_event_put(struct ts_event *event)
 {
 	size_t bytes = event->line->used;
 	unsigned slots = (unsigned)((sizeof(struct ts_rec_line) + bytes + TS_SLOT - 1) / TS_SLOT);
 	struct ts_rec_line *rec;
-	int error = ts_output_error();
+	int error = ts_event_written(event);
 
+	if (!error)
+		error = ts_event_room(event, 0);
 	if (error)
-		return ts_event_refuse(event, error, "the trace could not be written before: %s",
-				       ts_errno_text(error));
-	if (event->line->broken || bytes > TS_LINE_MAX || slots > event->ring->mask / 2)
-		return ts_event_refuse(event, -E2BIG,
-				       "an event of %zu bytes is too long; %zu fit at most", bytes,
-				       (size_t)TS_LINE_MAX);
+		return error;
 	rec = ts_reserve(event->ring, slots);
 	if (!rec)
 		return ts_event_refuse(event, -ENOBUFS, "no room was made in time (TSTRACE_BUFFER, "
@@ -104,7 +135,7 @@ bool ts_event_span(struct ts_event *event, tstrace_span span)
 {
 	if (!span)
 		span = ts_self.span ? ts_self.span : 1;
-	if (span > ts_session_last_span())
+	if (!ts_past_is_span(span))
 		return false;
 	ts_line_raw(event->line, ",\"span_id\":\"s");
 	ts_line_number(event->line, span);

@@ -31,9 +31,18 @@ bool ts_event_begin(struct ts_event *event, const char *kind);
 /* Publish.  0, -E2BIG, -ENOBUFS when it was lost (counted), or the trace's write error. */
 int ts_event_put(struct ts_event *event);
 
+/* 0, or the trace's sticky write error, and it is given up. */
+int ts_event_written(struct ts_event *event);
+
+/* 0 when `bytes` more fit into the line; else -E2BIG, and it is given up. */
+int ts_event_room(struct ts_event *event, size_t bytes);
+
 /* Give it up: `error` with a text for tstrace_error().  Returns `error`. */
 int ts_event_refuse(struct ts_event *event, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same of a call that began no event, and not inside another one. */
+int ts_refuse(int error, const char *text);
 
 /* End without an event and without an error. */
 int ts_event_drop(struct ts_event *event);

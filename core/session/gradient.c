@@ -29,10 +29,10 @@ TS_EXPORT int tstrace_gradient_manifest(const struct tstrace_gradient_entry *ent
 					char *digest)
 {
 	if (!digest || (count && !entries))
-		return -EINVAL;
+		return ts_refuse(-EINVAL, "gradient manifest: NULL for its entries or digest");
 	for (size_t i = 0; i < count; i++)
 		if (!entries[i].root || !entries[i].key || !entries[i].family)
-			return -EINVAL;
+			return ts_refuse(-EINVAL, "gradient manifest: a part of an entry is NULL");
 	ts_gradient_manifest(entries, count, digest);
 	return 0;
 }
@@ -164,6 +164,7 @@ TS_EXPORT int tstrace_record_gradient(tstrace_session *session, const char *root
 	static const char *const states[] = { "present", "missing", "zero", "non_finite" };
 	struct ts_event event;
 	char id[40];
+	int error;
 
 	(void)session;
 	if (!ts_event_begin(&event, "gradient"))
@@ -175,14 +176,18 @@ TS_EXPORT int tstrace_record_gradient(tstrace_session *session, const char *root
 		return ts_event_refuse(&event, -EINVAL,
 				       "gradient %s/%s: present needs a finite norm above 0, zero "
 				       "needs 0.0, the others NAN", root, key);
-	snprintf(id, sizeof(id), "gradient-%llu",
-		 (unsigned long long)atomic_fetch_add(&events, 1) + 1);
-	ts_line_word(event.line, "event_id", id);
 	ts_line_string(event.line, "root", root);
 	ts_line_string(event.line, "key", key);
 	ts_line_word(event.line, "state", states[state]);
 	if (!isnan(norm))
 		ts_line_f64(event.line, "norm", norm);
+	/* Last: what is refused takes no number. */
+	error = ts_event_room(&event, sizeof(",\"event_id\":\"\"") + sizeof(id));
+	if (error)
+		return error;
+	snprintf(id, sizeof(id), "gradient-%llu",
+		 (unsigned long long)atomic_fetch_add(&events, 1) + 1);
+	ts_line_word(event.line, "event_id", id);
 	return ts_event_put(&event);
 }
 

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/record/output.h"
 #include "core/session/event.h"
-#include "core/session/session.h"
+#include "core/session/past.h"
+#include "core/session/tensors.h"
 
 #define NO_SPAN "no span has the number %llu"
 
@@ -21,19 +23,45 @@ static bool are_ids(const char *const *ids, size_t count)
 	return true;
 }
 
-/* When the op began.  0: -ERANGE, it does not lie in its span, or ends in the future. */
-static int op_start(const struct ts_event *event, tstrace_span span, const struct tstrace_op *op,
+/* Within which times an op of `span` must lie.  False: that is not known.  A span that is open on
+ * another thread may end this very moment. */
+static bool limits(const struct ts_event *event, tstrace_span span, struct ts_past *limits)
+{
+	struct ts_frame *frame;
+
+	*limits = (struct ts_past){ .end_ns = ts_event_now(event) };
+	if (!span)
+		span = ts_self.span ? ts_self.span : TSTRACE_ROOT;
+	if (span == TSTRACE_ROOT)
+		return true;
+	frame = ts_open_frame(event->thread, span);
+	if (!frame)
+		return ts_past_find(span, limits);
+	limits->start_ns = ts_clock_session_ns(frame->t);
+	return true;
+}
+
+/* When the op began.  -ENOENT: it cannot be told whether it lies in its span; -ERANGE: it does
+ * not, or it ends in the future. */
+static int op_start(struct ts_event *event, tstrace_span span, const struct tstrace_op *op,
 		    uint64_t *start)
 {
 	uint64_t now = ts_event_now(event), end;
-	struct ts_frame *frame = ts_open_frame(event->thread, span ? span : ts_self.span);
+	struct ts_past within;
 
 	*start = op->timestamp_ns;
+	if (!limits(event, span, &within))
+		return ts_event_refuse(event, -ENOENT, "op %s: span %llu is neither open on this "
+				       "thread nor one of those that ended lately", op->name,
+				       (unsigned long long)span);
 	if (!*start)
 		*start = now > op->duration_ns ? now - op->duration_ns : 0;
 	if (__builtin_add_overflow(*start, op->duration_ns, &end) || end > now)
-		return -ERANGE;
-	return frame && *start < ts_clock_session_ns(frame->t) ? -ERANGE : 0;
+		return ts_event_refuse(event, -ERANGE, "op %s: it must end by now", op->name);
+	if (*start < within.start_ns || end > within.end_ns)
+		return ts_event_refuse(event, -ERANGE, "op %s: it must lie within its span",
+				       op->name);
+	return 0;
 }
 
 static void print_op(struct ts_lines *line, const struct tstrace_op *op, uint64_t start)
@@ -61,6 +89,7 @@ TS_EXPORT int tstrace_record_op(tstrace_session *session, tstrace_span span,
 {
 	struct ts_event event;
 	uint64_t start;
+	int error;
 
 	(void)session;
 	if (!ts_event_begin(&event, "op"))
@@ -72,12 +101,16 @@ TS_EXPORT int tstrace_record_op(tstrace_session *session, tstrace_span span,
 							"NULL input", op->name);
 	if (!ts_event_span(&event, span))
 		return ts_event_refuse(&event, -EINVAL, NO_SPAN, (unsigned long long)span);
-	if (op_start(&event, span, op, &start))
-		return ts_event_refuse(&event, -ERANGE,
-				       "op %s: it must end by now and begin within its span",
-				       op->name);
+	error = op_start(&event, span, op, &start);
+	if (error)
+		return error;
 	print_op(event.line, op, start);
-	return ts_event_put(&event);
+	error = ts_event_put(&event);
+	for (size_t i = 0; !error && i < op->input_count; i++)
+		ts_tensor_add(op->inputs[i]);
+	if (!error && op->output)
+		ts_tensor_add(op->output);
+	return error;
 }
 
 TS_EXPORT int tstrace_record_tensor(tstrace_session *session, tstrace_span span,
@@ -85,6 +118,7 @@ TS_EXPORT int tstrace_record_tensor(tstrace_session *session, tstrace_span span,
 {
 	struct ts_event event;
 	struct ts_lines *line;
+	int error;
 
 	(void)session;
 	if (!ts_event_begin(&event, "tensor"))
@@ -106,7 +140,10 @@ TS_EXPORT int tstrace_record_tensor(tstrace_session *session, tstrace_span span,
 	ts_line_bool(line, "requires_grad", tensor->requires_grad);
 	ts_line_dense(line, "dense_bytes", tensor->dense_bytes, tensor->shape, tensor->dtype);
 	ts_line_word(line, "category", ts_category_name(tensor->category));
-	return ts_event_put(&event);
+	error = ts_event_put(&event);
+	if (!error)
+		ts_tensor_add(tensor->tensor_id);
+	return error;
 }
 
 /* --- scalars: a slot of their own, since a loop may record many --- */
@@ -126,6 +163,7 @@ TS_EXPORT int tstrace_record_scalar(tstrace_session *session, tstrace_span span,
 	struct ts_api_thread *thread = ring ? ts_api_thread() : NULL;
 	struct ts_rec_scalar *rec;
 	uint32_t text;
+	int error;
 
 	(void)session;
 	if (!thread) {
@@ -136,8 +174,11 @@ TS_EXPORT int tstrace_record_scalar(tstrace_session *session, tstrace_span span,
 		return refuse(thread, -EINVAL, "a scalar's label must not be blank");
 	if (!span)
 		span = ts_self.span ? ts_self.span : 1;
-	if (span > ts_session_last_span())
+	else if (!ts_past_is_span(span))
 		return refuse(thread, -EINVAL, "a scalar for a span that was never begun");
+	error = ts_output_error();
+	if (error)
+		return refuse(thread, error, "the trace could not be written before");
 	text = ts_known_text(thread, label);
 	rec = text ? ts_reserve(ring, 1) : NULL;
 	if (!rec)

@@ -5,10 +5,12 @@
 #include "core/env.h"
 #include "core/record/clock.h"
 #include "core/session/gradient.h"
+#include "core/session/past.h"
 #include "core/session/rules.h"
 #include "core/session/run.h"
 #include "core/session/span.h"
 #include "core/session/step.h"
+#include "core/session/tensors.h"
 
 static uint64_t start_ns;
 static _Atomic uint32_t last_span = 1;
@@ -41,10 +43,17 @@ bool ts_session_claim_measured(void)
 	return !atomic_exchange(&measured, 1);
 }
 
+void ts_session_disclaim_measured(void)
+{
+	atomic_store(&measured, 0);
+}
+
 void ts_session_child(void)
 {
 	atomic_store(&last_span, 1);
 	atomic_store(&measured, 0);
+	ts_past_child();
+	ts_tensors_child();
 	ts_run_child();
 	ts_gradient_child();
 	ts_range_child();

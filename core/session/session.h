@@ -14,8 +14,10 @@ uint64_t ts_session_start_ns(void);
 uint32_t ts_session_take_spans(uint32_t count);
 uint64_t ts_session_last_span(void);    /* no id is above it */
 
-/* True once: exactly one measured region a session (begin_measurement). */
+/* True once: exactly one measured region a session (begin_measurement).  Disclaimed when it could
+ * not be begun after all. */
 bool ts_session_claim_measured(void);
+void ts_session_disclaim_measured(void);
 void ts_session_saw_measured(void);     /* writer: a measured span was printed */
 
 void ts_session_thread_end(void);       /* frees the thread's span stack */

@@ -1,22 +1,24 @@
 /* The program's own spans. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/log.h"
 #include "core/record/record.h"
 #include "core/session/event.h"
+#include "core/session/past.h"
 #include "core/session/session.h"
 #include "core/session/span.h"
-
-#define IDS_AT_ONCE 64u /* the shared counter is touched once for so many spans of a thread */
 
 uint32_t ts_span_next_id(struct ts_api_thread *stack)
 {
 	if (ts_unlikely(!stack->ids)) {
-		stack->next_id = ts_session_take_spans(IDS_AT_ONCE);
-		stack->ids = IDS_AT_ONCE;
+		stack->next_id = ts_past_take(&stack->begun);
+		stack->ids = TS_IDS_AT_ONCE;
 	}
 	stack->ids--;
+	atomic_store_explicit(stack->begun, (uint8_t)(TS_IDS_AT_ONCE - stack->ids),
+			      memory_order_relaxed);
 	return stack->next_id++;
 }
 
@@ -74,6 +76,14 @@ put_frame(struct ts_api_thread *stack, const struct ts_span_spec *spec, uint32_t
 		self->step = spec->step;
 }
 
+/* No span was begun. */
+static TS_COLD tstrace_span refuse(struct ts_api_thread *stack, const char *why)
+{
+	if (stack)
+		snprintf(stack->error, sizeof(stack->error), "a span was not begun: %s", why);
+	return 0;
+}
+
 static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_span_kind kind,
 			  enum tstrace_step step, bool measured)
 {
@@ -84,13 +94,16 @@ static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_s
 	uint32_t span;
 	uint64_t t;
 
-	if (!stack || stack->depth == TS_MAX_DEPTH)
-		return 0;
+	if (ts_unlikely(!stack || stack->depth == TS_MAX_DEPTH))
+		return refuse(stack, "4096 are open on this thread");
+	if (ts_unlikely((unsigned)kind > TSTRACE_MODULE || (unsigned)step > TSTRACE_OPTIMIZER))
+		return refuse(stack, "no such kind or step");
 	spec.name = ts_known_text(stack, name ? name : "(unnamed)");
 	t = ts_clock_now();
 	span = put_start(ring, stack, ts_self.span, &spec, t);
-	if (span)
-		put_frame(stack, &spec, span, t);
+	if (ts_unlikely(!span))
+		return refuse(stack, "no room was made in time (TSTRACE_BUFFER, TSTRACE_ON_FULL)");
+	put_frame(stack, &spec, span, t);
 	return span;
 }
 
@@ -122,32 +135,34 @@ TS_EXPORT tstrace_span tstrace_begin_measurement(tstrace_session *session, const
 	tstrace_span span = 0;
 
 	(void)session;
-	if (ring) {
-		if (ts_session_claim_measured())
-			span = begin(ring, name, TSTRACE_FUNCTION, TSTRACE_STEP_NONE, true);
-		else
-			ts_say_once(
-			    "a second measured region was begun; a session has exactly one");
+	if (ring && ts_session_claim_measured()) {
+		span = begin(ring, name, TSTRACE_FUNCTION, TSTRACE_STEP_NONE, true);
+		if (!span)
+			ts_session_disclaim_measured();
+	} else if (ring) {
+		refuse(ts_api_thread(), "a session has exactly one measured region");
+		ts_say_once("a second measured region was begun; a session has exactly one");
 	}
 	ts_leave();
 	return span;
 }
 
 /* A span that was not recorded has no end. */
-static bool put_end(struct ts_ring *ring, uint32_t span, uint64_t t, bool late)
+static bool put_end(struct ts_ring *ring, const struct ts_frame *frame, uint64_t t, bool late)
 {
-	struct ts_rec_span_end *rec = span && ring ? ts_reserve(ring, 1) : NULL;
+	struct ts_rec_span_end *rec = frame->span && ring ? ts_reserve(ring, 1) : NULL;
 
 	if (!rec)
-		return !span;
+		return !frame->span;
 	*rec = (struct ts_rec_span_end){ .h = { .kind = TS_REC_SPAN_END,
 						.slots = 1,
 						.route = TS_ROUTE_API,
 						.device = TS_DEVICE_NONE,
 						.t = t,
-						.span = span },
+						.span = frame->span },
 					 .late = late };
 	ts_commit(ring, 1);
+	ts_past_put(frame->span, frame->parent, frame->t, t);
 	return true;
 }
 
@@ -159,7 +174,7 @@ static bool end_top(struct ts_ring *ring, struct ts_api_thread *stack, uint64_t 
 
 	do {
 		top = &stack->frames[--stack->depth];
-		put = put_end(ring, top->span, t, late) && put;
+		put = put_end(ring, top, t, late) && put;
 		stack->iterations -= top->iteration;
 		ts_self.span = top->parent;
 		ts_self.step = top->parent_step;
@@ -176,14 +191,25 @@ struct ts_ring *ts_span_ring(void)
 	return state == TS_REC_ON || state == TS_REC_OFF ? ts_self.ring : NULL;
 }
 
+static TS_COLD int refuse_end(tstrace_span span)
+{
+	struct ts_api_thread *stack = ts_api_thread();
+
+	if (stack)
+		snprintf(stack->error, sizeof(stack->error),
+			 "span %llu is not the innermost open one of this thread",
+			 (unsigned long long)span);
+	return -EINVAL;
+}
+
 static int end(struct ts_ring *ring, tstrace_span span)
 {
 	struct ts_api_thread *stack = ts_self.spans;
 
 	if (!span)
 		return 0;
-	if (!stack || !stack->depth || stack->frames[stack->depth - 1].span != span)
-		return -EINVAL;
+	if (ts_unlikely(!stack || !stack->depth || stack->frames[stack->depth - 1].span != span))
+		return refuse_end(span);
 	return end_top(ring, stack, ts_clock_now()) ? 0 : -ENOBUFS;
 }
 
@@ -208,6 +234,7 @@ TS_EXPORT int tstrace_record_completed_host_span(tstrace_session *session, const
 	struct ts_event event;
 	uint64_t end;
 	uint32_t text;
+	int error;
 
 	(void)session;
 	if (span)
@@ -219,6 +246,9 @@ TS_EXPORT int tstrace_record_completed_host_span(tstrace_session *session, const
 							"more than 0, and one of the three kinds");
 	if (__builtin_add_overflow(start_ns, duration_ns, &end) || end > ts_event_now(&event))
 		return ts_event_refuse(&event, -ERANGE, "a completed span must have ended by now");
+	error = ts_event_written(&event);
+	if (error)
+		return error;
 	text = ts_known_text(event.thread, name ? name : "(unnamed)");
 	rec = text ? ts_reserve(event.ring, 2) : NULL;
 	if (!rec)
@@ -238,6 +268,7 @@ TS_EXPORT int tstrace_record_completed_host_span(tstrace_session *session, const
 	};
 	if (span)
 		*span = rec->h.span;
+	ts_past_put(rec->h.span, TSTRACE_ROOT, start_ns | TS_PAST_NS, end | TS_PAST_NS);
 	ts_commit(event.ring, 2);
 	return ts_event_drop(&event);
 }
@@ -272,7 +303,7 @@ static void cut(struct ts_ring *ring, struct ts_api_thread *stack, uint32_t at, 
 	uint32_t depth = stack->depth;
 
 	for (uint32_t i = depth; i-- > at;)
-		put_end(ring, stack->frames[i].span, t, false);
+		put_end(ring, &stack->frames[i], t, false);
 	self->span = stack->frames[at].parent;
 	self->step = stack->frames[at].parent_step;
 	stack->iterations -= stack->frames[at].iteration;

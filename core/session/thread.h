@@ -31,6 +31,7 @@ struct ts_api_thread {
 	uint32_t beyond;        /* pushed by NVTX when there was no more room */
 	uint32_t iterations;    /* frames that are iterations */
 	uint32_t next_id, ids;  /* ids of this thread that are still to be given out */
+	_Atomic uint8_t *begun; /* see past.h */
 	char error[256];        /* why the last refused call was refused */
 	struct ts_lines body;   /* the event that a call is about to publish */
 	struct ts_known_name names[TS_KNOWN_NAMES];
