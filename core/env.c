@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/window_spec.h"
+
 #define PREFIX "TSTRACE_"
 
 /* What the bounds of a row mean depends on its type; both ways of reading them compile for each
@@ -40,7 +42,7 @@ typedef void ts_env_warn(const char *text);
 
 static void complain(ts_env_warn *warn, const char *name, const char *value, const char *right)
 {
-	char text[512];
+	char text[640];
 
 	snprintf(text, sizeof(text), "%s=%.100s is not usable: %s; the default is used", name,
 		 value, right);
@@ -207,6 +209,18 @@ static int check_tags(ts_env_warn *warn)
 	return 1;
 }
 
+static int check_window(ts_env_warn *warn)
+{
+	struct ts_window_spec spec;
+	const char *right;
+
+	if (!ts_window_parse(ts_env.window, &spec, &right))
+		return 0;
+	complain(warn, PREFIX "WINDOW", ts_env.window, right);
+	ts_env.window = "run";
+	return 1;
+}
+
 static void silently(const char *text)
 {
 	(void)text;
@@ -230,7 +244,7 @@ int ts_env_read(char **environment, ts_env_warn *warn)
 			continue;
 		warnings += set_one(variable, warn);
 	}
-	return warnings + check_tags(warn);
+	return warnings + check_tags(warn) + check_window(warn);
 }
 
 bool ts_env_has(char **environment, const char *name, const char *value)

@@ -329,8 +329,8 @@ TSTRACE_API int tstrace_gradient_manifest(const struct tstrace_gradient_entry *e
 
 /* --- the session ------------------------------------------------------------------ */
 
-/* Stop and go on recording: outside, a hook costs a load, a branch and the real call, and the
- * device backend is off.  They count: recording goes on after as many resumes as pauses. */
+/* Stop and go on recording, after as many resumes as pauses; with TSTRACE_WINDOW=api it begins so.
+ * See tstrace-env(7), WINDOWS.  Not from a signal handler. */
 TSTRACE_API int tstrace_pause(tstrace_session *session);
 TSTRACE_API int tstrace_resume(tstrace_session *session);
 

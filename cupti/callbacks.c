@@ -27,6 +27,7 @@ static unsigned row_of(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 static void on_enter(const CUpti_CallbackData *data, bool is_runtime, unsigned row)
 {
 	*data->correlationData = 0; /* CUPTI does not promise what lies there */
+	cupti_call_begins(data->correlationId);
 	if (ts_self.own) {
 		cupti_own_call(data->correlationId);
 	} else if (ts_self.depth) {
@@ -177,13 +178,14 @@ static unsigned find_row(const char *name, bool is_runtime)
 	return ts_teller->row(exported);
 }
 
-void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, bool on)
+void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, bool on, bool resources)
 {
 	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++) {
 		if (on && rows[i].domain == CUPTI_CB_DOMAIN_RUNTIME_API)
 			rows_of_runtime[rows[i].id] = (uint16_t)find_row(rows[i].name, true);
 		else if (on && rows[i].domain == CUPTI_CB_DOMAIN_DRIVER_API)
 			rows_of_driver[rows[i].id] = (uint16_t)find_row(rows[i].name, false);
-		cupti_api.cuptiEnableCallback(on, subscriber, rows[i].domain, rows[i].id);
+		if (rows[i].domain != CUPTI_CB_DOMAIN_RESOURCE || resources)
+			cupti_api.cuptiEnableCallback(on, subscriber, rows[i].domain, rows[i].id);
 	}
 }

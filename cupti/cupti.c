@@ -129,9 +129,9 @@ static int start_threads(char *why, size_t bytes)
 
 	device_cond_init(&asked_cond);
 	device_cond_init(&done_cond);
-	error = device_thread_start(TS_THREAD_READ, reader);
+	error = ts_helper_start(TS_THREAD_READ, reader);
 	if (!error)
-		error = device_thread_start(TS_THREAD_FLUSH, flusher);
+		error = ts_helper_start(TS_THREAD_FLUSH, flusher);
 	if (error)
 		snprintf(why, bytes, "no thread for CUPTI's records");
 	return error;
@@ -190,7 +190,7 @@ static int start(char *why, size_t bytes)
 		return error;
 	}
 	cupti_off = false;
-	cupti_callbacks_enable(subscriber, true);
+	cupti_callbacks_enable(subscriber, true, true);
 	measure_clock();
 	return 0;
 }
@@ -344,17 +344,29 @@ void cupti_stop(void)
 	pthread_mutex_unlock(&lock);
 	if (hangs)
 		return;         /* CUPTI did not come back from a flush: leave it alone */
-	cupti_callbacks_enable(subscriber, false);
+	cupti_callbacks_enable(subscriber, false, true);
 	enable_kinds(false, text, sizeof(text));
 	cupti_api.cuptiUnsubscribe(subscriber);
 }
 
-void cupti_pause(bool paused)
+/* By one thread at a time.  What the window launched is delivered though its kinds are off by then
+ * (CUPTI keeps a record from the launch on); the flush only brings it sooner. */
+void cupti_gate(enum ts_gate gate)
 {
+	static bool enabled = true;
+	bool wanted = gate != TS_GATE_CLOSED;
 	char text[96];
 
-	cupti_callbacks_enable(subscriber, !paused);
-	enable_kinds(!paused, text, sizeof(text));
+	if (cupti_off)
+		return;
+	cupti_warm_up(gate == TS_GATE_WARM);
+	if (wanted != enabled) {
+		cupti_callbacks_enable(subscriber, wanted, false);
+		enable_kinds(wanted, text, sizeof(text));
+		enabled = wanted;
+	}
+	if (!wanted)
+		cupti_flush(0, false);
 }
 
 /* The threads are not here, the buffers may be CUPTI's: all stays as it is, and nothing is started

@@ -25,6 +25,10 @@ void cupti_context_device(uint32_t context, uint32_t device);
 /* A call of ours to the driver: what the device does for it is not recorded.  Any thread. */
 void cupti_own_call(uint32_t correlation);
 
+/* While a window warms up, what its calls launch is forgotten.  Any thread. */
+void cupti_warm_up(bool on);
+void cupti_call_begins(uint32_t correlation);
+
 struct cupti_kind {
 	CUpti_ActivityKind kind;
 	const char *name;
@@ -39,8 +43,9 @@ extern const unsigned cupti_kind_count;
 /* callbacks.c */
 void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			     const void *data);
-/* Switch all callbacks of callbacks.def on or off. */
-void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, bool on);
+/* Switch all callbacks of callbacks.def on or off; with `resources` also those that tell of
+ * contexts, which are few and wanted outside the window too. */
+void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, bool on, bool resources);
 
 /* cupti.c */
 extern _Atomic bool cupti_off;          /* stopped, or the child of a fork: callbacks do nothing */

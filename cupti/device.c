@@ -83,12 +83,12 @@ static void stop(void)
 	running = TS_BACKEND_OFF;
 }
 
-static void pause_backend(bool paused)
+static void set_gate(enum ts_gate gate)
 {
 	if (running == TS_BACKEND_CUPTI)
-		cupti_pause(paused);
+		cupti_gate(gate);
 	else if (running == TS_BACKEND_EVENT)
-		event_pause(paused);
+		event_gate(gate);
 }
 
 static void child(void)
@@ -108,7 +108,7 @@ static const struct ts_device_backend backend = {
 	.start = start,
 	.flush = flush,
 	.stop = stop,
-	.pause = pause_backend,
+	.gate = set_gate,
 	.child = child,
 };
 

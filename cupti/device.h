@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "core/base.h"
+#include "core/record/device.h"
 #include "core/record/record.h"
 
 /* --- the driver (driver.c) --------------------------------------------------- */
@@ -43,11 +44,7 @@ void *device_driver_symbol(const char *symbol);         /* any other; NULL: it h
 void device_stats_start(void);          /* from the constructor */
 void device_stats_child(void);
 
-/* --- a thread of ours (thread.c) --------------------------------------------- */
-
-/* Start a detached thread with all signals blocked, named `name` (15 characters at most).  0 or
- * -errno. */
-int device_thread_start(const char *name, void *(*run)(void *));
+/* --- waiting (thread.c) ------------------------------------------------------ */
 
 /* A condition variable that waits on CLOCK_MONOTONIC. */
 void device_cond_init(pthread_cond_t *cond);
@@ -67,13 +64,13 @@ void device_emit(const struct ts_rec_interval *interval);
 int cupti_start(char *why, size_t bytes);
 void cupti_flush(unsigned timeout_ms, bool forced);
 void cupti_stop(void);
-void cupti_pause(bool paused);
+void cupti_gate(enum ts_gate gate);
 void cupti_child(void);
 
 int event_start(char *why, size_t bytes);
 void event_flush(unsigned timeout_ms, bool forced);
 void event_stop(void);
-void event_pause(bool paused);
+void event_gate(enum ts_gate gate);
 /* True when the child may start afresh: the parent had used no context. */
 bool event_child(void);
 

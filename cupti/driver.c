@@ -150,7 +150,7 @@ void device_describe_start(void)
 {
 	device_cond_init(&describer.asked_cond);
 	device_cond_init(&describer.answered_cond);
-	describer.runs = !device_thread_start(TS_THREAD_DESCRIBE, describe);
+	describer.runs = !ts_helper_start(TS_THREAD_DESCRIBE, describe);
 }
 
 void device_describe_devices(unsigned timeout_ms)

@@ -297,9 +297,10 @@ void event_stop(void)
 	event_reader_stop();
 }
 
-void event_pause(bool paused)
+/* Nothing of it needs to be warm. */
+void event_gate(enum ts_gate gate)
 {
-	paused_now = paused;
+	paused_now = gate != TS_GATE_OPEN;
 }
 
 bool event_child(void)

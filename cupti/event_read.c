@@ -217,7 +217,7 @@ int event_reader_start(void)
 	device_cond_init(&wake_cond);
 	device_cond_init(&idle_cond);
 	stopped = false;
-	return device_thread_start(TS_THREAD_EVENT, reader);
+	return ts_helper_start(TS_THREAD_EVENT, reader);
 }
 
 void event_reader_wake(void)

@@ -41,6 +41,58 @@ static bool is_own(uint32_t correlation)
 				    memory_order_relaxed) == correlation;
 }
 
+/* Calls of the last warm-ups, from first to last: ids grow.  A window's records may come long after
+ * the next warm-up. */
+#define WARM_UPS 64u
+
+static struct warm_up {
+	_Atomic uint32_t first, last;   /* 0: none yet */
+} warm_ups[WARM_UPS];
+static _Atomic uint32_t warm_count;
+static _Atomic bool warming;
+
+void cupti_warm_up(bool on)
+{
+	if (on && !warming) {
+		struct warm_up *next = &warm_ups[(warm_count + 1) % WARM_UPS];
+
+		next->first = next->last = 0;
+		warm_count++;
+	}
+	warming = on;
+}
+
+void cupti_call_begins(uint32_t correlation)
+{
+	struct warm_up *now;
+	uint32_t there = 0;
+
+	if (ts_likely(!atomic_load_explicit(&warming, memory_order_relaxed)))
+		return;
+	now = &warm_ups[warm_count % WARM_UPS];
+	while ((!there || (int32_t)(correlation - there) < 0) &&
+	       !atomic_compare_exchange_weak(&now->first, &there, correlation))
+		;
+	there = now->last;
+	while ((!there || (int32_t)(correlation - there) > 0) &&
+	       !atomic_compare_exchange_weak(&now->last, &there, correlation))
+		;
+}
+
+static bool is_warm_up(uint32_t correlation)
+{
+	uint32_t count = atomic_load_explicit(&warm_count, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < WARM_UPS && i < count; i++) {
+		uint32_t first = warm_ups[(count - i) % WARM_UPS].first,
+			 last = warm_ups[(count - i) % WARM_UPS].last;
+
+		if (first && correlation && correlation - first <= last - first)
+			return true;
+	}
+	return false;
+}
+
 static int16_t device_of(uint32_t context)
 {
 	uint16_t device = atomic_load_explicit(
@@ -196,7 +248,7 @@ void cupti_decode(const CUpti_Activity *record)
 			continue;
 		interval.activity = cupti_kinds[k].activity;
 		cupti_kinds[k].decode(record, &interval);
-		if (is_own(interval.correlation))
+		if (is_own(interval.correlation) || is_warm_up(interval.correlation))
 			return;
 		convert(&interval);
 		if (interval.activity != TS_ACT_OVERHEAD)

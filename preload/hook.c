@@ -13,7 +13,8 @@ static inline struct ts_rec head(const struct ts_hook *hook, enum ts_rec_kind ki
 		.kind = (uint8_t)kind,
 		.slots = 1,
 		.route = hook->route,
-		.flags = hook->per_thread ? TS_F_PER_THREAD : 0,
+		.flags = (uint8_t)((hook->per_thread ? TS_F_PER_THREAD : 0) |
+				   (ts_outside() ? TS_F_OUTSIDE : 0)),
 		.fn = hook->fn,
 		.device = device,
 		.span = ts_self.span ? ts_self.span : 1,
@@ -29,7 +30,10 @@ void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struc
 
 	if (a->node || (a->ordered && ts_is_capturing(a->stream, hook->per_thread)))
 		h.flags |= TS_F_CAPTURED;
-	h.stack = ts_stack_take(hook->frame);
+	if (ts_likely(!(h.flags & TS_F_OUTSIDE)))
+		h.stack = ts_stack_take(hook->frame);
+	else if (a->error)
+		return;
 	rec = ts_reserve(ring, 1);
 	if (rec) {
 		h.t = ts_stamp(ring);
@@ -48,7 +52,7 @@ void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struc
 	}
 	if (ts_unlikely(a->error))
 		ts_memory_record(ring, 1);
-	else
+	else if (ts_likely(!(h.flags & TS_F_OUTSIDE)))
 		ts_memory_check(ring, h.t);
 }
 
@@ -84,7 +88,8 @@ static inline void record_free(struct ts_ring *ring, const struct ts_hook *hook,
 	h.t = t;
 	if (ordered && ts_is_capturing(stream, hook->per_thread))
 		h.flags |= TS_F_CAPTURED;
-	h.stack = ts_stack_take(hook->frame);
+	if (ts_likely(!(h.flags & TS_F_OUTSIDE)))
+		h.stack = ts_stack_take(hook->frame);
 	put_free(ring, h, kind, address, stream, 0);
 }
 
@@ -109,9 +114,10 @@ void ts_hook_free_failed(struct ts_ring *ring, const struct ts_hook *hook, uint8
 
 	if (address) {
 		h = head(hook, TS_REC_FREE_FAILED, ts_where().device);
-		h.stack = ts_stack_take(hook->frame);
+		if (!(h.flags & TS_F_OUTSIDE))
+			h.stack = ts_stack_take(hook->frame);
 		put_free(ring, h, kind, address, 0, error);
-	} else {
+	} else if (!ts_outside()) {
 		/* free(NULL) begins many programs; when it fails it says why nothing else works. */
 		ts_hook_call_end(ring, hook, ts_clock_now(), 0, 0, error);
 	}
@@ -157,6 +163,8 @@ void ts_hook_reset(struct ts_ring *ring, const struct ts_hook *hook, uint64_t be
 	struct ts_rec_reset *rec;
 
 	ts_where_changed();
+	if (error && ts_outside())
+		return;
 	if (error) {
 		ts_hook_call_end(ring, hook, begin, 0, pool, error);
 	} else if ((rec = ts_reserve(ring, 1))) {

@@ -17,10 +17,12 @@ struct ts_hook {
 /* cudaMemcpyKind + 1, the copy_kind of a record. */
 enum ts_copy { TS_COPY_HTOD = 2, TS_COPY_DTOH = 3, TS_COPY_DTOD = 4, TS_COPY_DEFAULT = 5 };
 
-/* Outside the window or without a session: nothing but one load and the call. */
-static inline bool ts_off(void)
+/* Without a session, or outside the window for what is not `tracked` there: nothing but one load
+ * and the call. */
+static inline bool ts_off(bool tracked)
 {
-	return ts_unlikely(atomic_load_explicit(&ts_recording, memory_order_relaxed) >= TS_REC_OFF);
+	return ts_unlikely(atomic_load_explicit(&ts_recording, memory_order_relaxed) >=
+			   (tracked ? TS_REC_REFUSED : TS_REC_OFF));
 }
 
 struct ts_hook_alloc {
@@ -35,6 +37,7 @@ struct ts_hook_alloc {
  * it here would cost a call each time). */
 
 /* After the real call of an allocation, failed or not. */
+/* Outside the window these two tell the writer, without a stack, and failed calls nothing. */
 void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struct ts_hook_alloc *a);
 
 /* Around the real call of a free.  `ordered`: on `stream`. */

@@ -139,6 +139,13 @@ static const char *describe(struct ts_api_thread *thread, const struct said *sai
 	return text;
 }
 
+/* An iteration may open a window, or close one: what begins it is inside or not. */
+static struct ts_ring *begin_iteration(struct ts_ring *ring, const struct ts_named *named)
+{
+	ts_step_boundary(ring, named->iteration, true);
+	return ts_outside() ? NULL : ts_own_ring();
+}
+
 /* --- ranges and marks --- */
 
 /* Nothing that the program sees depends on our being there: without a tool the answer is the same.
@@ -154,10 +161,10 @@ static int push(struct said said)
 	thread = enter(&ring);
 	if (thread) {
 		spec.note.domain = domain_text(thread, said.domain);
-		if (ring)
+		if (ring || ts_rules_any)
 			describe(thread, &said, &spec, &named);
 		if (named.is_iteration)
-			ts_step_boundary(ring, named.iteration, true);
+			ring = begin_iteration(ring, &named);
 		ts_span_push(ring, &spec);
 	}
 	ts_leave();
@@ -174,7 +181,7 @@ static int pop(const void *domain)
 	if (self->depth++ == 0 && self->spans) {
 		ts_span_pop(domain_text(self->spans, domain), &iteration);
 		if (iteration)
-			ts_step_boundary(ts_span_ring(), 0, false);
+			ts_step_boundary(ts_outside() ? NULL : ts_span_ring(), 0, false);
 	}
 	ts_leave();
 	errno = error;
@@ -191,12 +198,12 @@ static nvtxRangeId_t start(struct said said)
 	uint64_t range = 0;
 
 	thread = enter(&ring);
-	if (thread && ring) {
+	if (thread && (ring || ts_rules_any)) {
 		spec.note.domain = domain_text(thread, said.domain);
 		describe(thread, &said, &spec, &named);
 		if (named.is_iteration)
-			ts_step_boundary(ring, named.iteration, true);
-		range = ts_range_start(&spec);
+			ring = begin_iteration(ring, &named);
+		range = ring ? ts_range_start(&spec) : 0;
 	}
 	ts_leave();
 	errno = error;
@@ -231,11 +238,11 @@ static void mark(struct said said)
 	int error = errno;
 
 	thread = enter(&ring);
-	if (thread && ring) {
+	if (thread && (ring || ts_rules_any)) {
 		spec.note.domain = domain_text(thread, said.domain);
 		text = describe(thread, &said, &spec, &named);
 		if (named.is_iteration)
-			ts_step_boundary(ring, named.iteration, true);
+			begin_iteration(ring, &named);
 	}
 	ts_leave();
 	if (text)

@@ -57,14 +57,18 @@ void ts_proc_wrap(void *real, enum ts_fn via, const char *symbol, void **pfn, in
 		  uint64_t flags)
 {
 	bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+	void *given = *pfn;
 	enum ts_fn fn;
 
 	if (!symbol || ts_fn_next_of_base(symbol, TS_FN_none) == TS_FN_none)
 		return;
 	fn = best_row(symbol, version, per_thread);
+	/* Threads that fill one table of theirs at the same time: another one's has its hook. */
+	if (fn != TS_FN_none && given == ts_hook_proc[fn])
+		return;
 	/* Where there is no per-thread form the driver gives the plain one. */
-	if (fn == TS_FN_none || canonical_of(fn, real, via) != *pfn ||
-	    !ts_real_hold(&ts_real_proc[fn], *pfn))
+	if (fn == TS_FN_none || canonical_of(fn, real, via) != given ||
+	    !ts_real_hold(&ts_real_proc[fn], given))
 		ts_lost(TS_LOST_unknown_abi, 1);
 	else
 		*pfn = ts_hook_proc[fn];

@@ -12,6 +12,7 @@
 #define TSTRACE_PRELOAD_WRAP_H
 
 #include "core/record/device.h"
+#include "core/session/window.h"
 #include "preload/context.h"
 #include "preload/cuda_api.h"
 #include "preload/hook.h"
@@ -73,12 +74,18 @@ static inline uint64_t ts_format_bytes(CUarray_format format)
 	}
 }
 
+/* Memory: told outside the window too. */
+static inline bool ts_tracks(enum ts_class class)
+{
+	return class >= TS_CLASS_ALLOC && class <= TS_CLASS_RESET_POOL;
+}
+
 /* Outside the window too: these keep what events after it need (a pointer that cuGetProcAddress
  * gave out then is used ever after), and write no event there. */
 static inline bool ts_keeps(enum ts_class class)
 {
 	return (class >= TS_CLASS_VMM_RETAIN && class <= TS_CLASS_RESET_POOL) ||
-	       (class >= TS_CLASS_CAPTURE_BEGIN && class <= TS_CLASS_PROC);
+	       (class >= TS_CLASS_CAPTURE_BEGIN && class <= TS_CLASS_PROFILER_STOP);
 }
 
 /* --- wrappers -------------------------------------------------------------------- */
@@ -100,7 +107,7 @@ static inline bool ts_keeps(enum ts_class class)
 	TS_RET_##lib r_;                                                                           \
 	if (ts_unlikely(!real_))                                                                   \
 		return TS_MISSING_##lib;                                                           \
-	ring_ = ts_enter();                                                                        \
+	ring_ = ts_enter_as(ts_tracks(TS_CLASS_##class));                                          \
 	TS_DO_##class(args, ##__VA_ARGS__)                                                         \
 	(void)hook_, (void)ring_;                                                                  \
 	ts_leave();                                                                                \
@@ -116,7 +123,7 @@ static inline bool ts_keeps(enum ts_class class)
 	}                                                                                          \
 	TS_RET_##lib name params                                                                   \
 	{                                                                                          \
-		if (ts_off() && !ts_keeps(TS_CLASS_##class)) {                                     \
+		if (ts_off(ts_tracks(TS_CLASS_##class)) && !ts_keeps(TS_CLASS_##class)) {          \
 			type *known_ = (type *)(known);                                            \
 			if (ts_likely(known_))                                                     \
 				return known_ args;                                                \
@@ -330,6 +337,16 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 #define TS_DO_CAPTURE_END(args, stream_)                                                           \
 	TS_DO_CALL(args, stream_, 0)                                                               \
 	ts_capture_ended((int)r_);
+
+/* Of the runtime's call and the driver's inside it one is told. */
+#define TS_DO_PROFILER_START(args)                                                                 \
+	TS_DO_CALL(args, 0, 0)                                                                     \
+	if (ts_self.depth == 1)                                                                    \
+		ts_window_profiler(true);
+#define TS_DO_PROFILER_STOP(args)                                                                  \
+	TS_DO_CALL(args, 0, 0)                                                                     \
+	if (ts_self.depth == 1)                                                                    \
+		ts_window_profiler(false);
 
 #define TS_DO_CONTEXT(args)                                                                        \
 	r_ = real_ args;                                                                           \

@@ -77,7 +77,7 @@ static bool is_name_of_ours(const char *name)
 	static const char *const names[] = { TS_THREAD_WRITER,  TS_THREAD_FLUSH,
 					     TS_THREAD_READ,    TS_THREAD_EVENT,
 					     TS_THREAD_LIBRARY, TS_THREAD_DESCRIBE,
-					     TS_THREAD_EXIT };
+					     TS_THREAD_EXIT,    TS_THREAD_WINDOW };
 
 	for (size_t i = 0; i < TS_ARRAY_SIZE(names); i++)
 		if (!strcmp(name, names[i]))

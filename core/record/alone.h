@@ -17,6 +17,10 @@
 #define TS_THREAD_LIBRARY "tstrace-lib"
 #define TS_THREAD_DESCRIBE "tstrace-names"
 #define TS_THREAD_EXIT "tstrace-exit"
+#define TS_THREAD_WINDOW "tstrace-window"
+
+/* Start a detached thread with all signals blocked, named `name`, one of those.  0 or -errno. */
+int ts_helper_start(const char *name, void *(*run)(void *));
 
 /* The calling thread is the initial one, and its end will be told by ts_alone_main_ends. */
 void ts_alone_main_is_known(void);

@@ -7,6 +7,13 @@
 #include "core/base.h"
 #include "core/record/events.h"
 
+/* What the window wants of the backend; see core/session/window.h. */
+enum ts_gate {
+	TS_GATE_CLOSED,         /* really off */
+	TS_GATE_WARM,           /* on, and what is launched is forgotten */
+	TS_GATE_OPEN,
+};
+
 struct ts_device_backend {
 	/* When the session opens, at depth 1, before the real call of the first event.  Chooses
 	 * CUPTI, else CUDA events, else nothing, as `mode` (TSTRACE_DEVICE) allows.  Never fails
@@ -17,8 +24,8 @@ struct ts_device_backend {
 	void (*flush)(unsigned timeout_ms, bool forced);
 	/* No record any more; called once, after the last flush.  Must not block. */
 	void (*stop)(void);
-	/* The window closes or opens (paused: the backend is really off). */
-	void (*pause)(bool paused);
+	/* The window changes; it is open after start().  Not twice at a time. */
+	void (*gate)(enum ts_gate gate);
 	/* In the child of a fork: forget all, touch nothing of CUDA or CUPTI. */
 	void (*child)(void);
 };

@@ -29,6 +29,7 @@ enum ts_rec_kind {
 	/* 16 to 31 are the session's */
 	TS_REC_SCALAR = 16,
 	TS_REC_LINE = 17,       /* a line that the caller formatted: op, tensor, gradient, edge */
+	TS_REC_WINDOW = 18,     /* a window opens or closes; sorted among the memory events */
 };
 
 /* How a call came to us. */
@@ -69,6 +70,7 @@ static inline bool ts_memory_is_host(uint8_t kind)
 #define TS_F_PER_THREAD 2       /* per-thread default stream form */
 #define TS_F_TRUNCATED 4
 #define TS_F_NO_STACK 8         /* a stack could not be taken safely */
+#define TS_F_OUTSIDE 16         /* a memory event outside the window: to be known, not written */
 
 struct ts_rec {
 	uint8_t kind;           /* enum ts_rec_kind */
@@ -244,6 +246,14 @@ struct ts_rec_scalar {
 	uint32_t pad[7];
 };
 
+struct ts_rec_window {
+	struct ts_rec h;
+	uint64_t number;        /* of the window, from 1 */
+	uint8_t open;           /* or it closes */
+	uint8_t cause;          /* enum ts_window_cause */
+	uint8_t pad[30];
+};
+
 /* The line without its end: {"kind":"op", ... */
 struct ts_rec_line {
 	struct ts_rec h;
@@ -258,6 +268,7 @@ TS_ONE_SLOT(ts_rec_span_start);
 TS_ONE_SLOT(ts_rec_span_end);
 TS_ONE_SLOT(ts_rec_alloc);
 TS_ONE_SLOT(ts_rec_free);
+TS_ONE_SLOT(ts_rec_window);
 TS_ONE_SLOT(ts_rec_reset);
 TS_ONE_SLOT(ts_rec_call);
 TS_ONE_SLOT(ts_rec_device_memory);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/record/file.h"
+#include "core/session/window.h"
 
 struct pending {
 	uint64_t t, order;
@@ -37,6 +38,11 @@ static const char *const kind_names[] = { "device",  "pinned", "registered", "ma
 					  "pitched", "array",  "mipmap",     "pool",
 					  "vmm",     "graph",  "ipc",	     "external" };
 _Static_assert(TS_ARRAY_SIZE(kind_names) == TS_MEM_KINDS, "a name for each kind of memory");
+
+const char *ts_memory_kind_name(uint8_t kind)
+{
+	return kind < TS_MEM_KINDS ? kind_names[kind] : "unknown";
+}
 
 static bool before(const struct pending *a, const struct pending *b)
 {
@@ -153,8 +159,20 @@ static void print_memory(const struct ts_block *block, const struct ts_rec *rec,
 	ts_saw_time(ns);
 }
 
-static void account(int64_t bytes, int count)
+/* Where memory is: a device (its number and 2 more), one that is not known, or the host. */
+#define PLACES 258u
+static uint64_t live_at[PLACES];
+
+static unsigned place_of(int device, uint8_t kind)
 {
+	if (ts_memory_is_host(kind))
+		return 0;
+	return device < 0 || device >= (int)PLACES - 2 ? 1 : (unsigned)device + 2;
+}
+
+static void account(const struct ts_block *block, int64_t bytes, int count)
+{
+	live_at[place_of(block->device, block->kind)] += (uint64_t)bytes;
 	totals.live_bytes += (uint64_t)bytes;
 	totals.live_count += (uint64_t)count;
 	if (totals.live_bytes > totals.peak_bytes)
@@ -164,14 +182,20 @@ static void account(int64_t bytes, int count)
 static void end_block(struct ts_block *block, const struct ts_rec *rec, uint64_t t,
 		      const struct ts_source *from, uint64_t stream, const char *note)
 {
-	/* Never before its own beginning, whatever the record says. */
-	print_memory(block, rec, t > block->t ? t : block->t, from->thread, stream, "free", note);
-	account(-(int64_t)block->bytes, -1);
+	if (!block->unwritten) {
+		/* Never before its own beginning, whatever the record says. */
+		print_memory(block, rec, t > block->t ? t : block->t, from->thread, stream, "free",
+			     note);
+	} else if (!(rec->flags & TS_F_OUTSIDE)) {
+		totals.earlier_frees++;
+		totals.earlier_bytes += block->bytes;
+	}
+	account(block, -(int64_t)block->bytes, -1);
 	block->state = TS_BLOCK_FREED;
 	block->free_stack = rec->stack;
 }
 
-/* --- a failed allocation: what was asked, what was live, the largest live stacks --- */
+/* --- a failed allocation: what was asked, what was live, the largest live stacks there --- */
 
 #define TOP 5
 #define STACK_ROWS 4096u
@@ -187,8 +211,8 @@ static void add_row(struct ts_block *block, void *user)
 {
 	uint32_t slot = block->stack * 2654435761u >> 20;
 
-	(void)user;
-	if (block->state != TS_BLOCK_LIVE || !block->stack)
+	if (block->state != TS_BLOCK_LIVE || !block->stack ||
+	    place_of(block->device, block->kind) != *(const unsigned *)user)
 		return;
 	for (uint32_t i = 0; i < 64; i++, slot++) {
 		struct stack_row *row = &rows[slot & (STACK_ROWS - 1)];
@@ -202,19 +226,20 @@ static void add_row(struct ts_block *block, void *user)
 	}
 }
 
-static void print_largest(void)
+static void print_largest(unsigned place)
 {
-	static uint64_t last_ns;
+	static uint64_t last_ns_at[PLACES];
+	uint64_t *last_ns = &last_ns_at[place];
 	uint64_t now = ts_clock_elapsed_ns();
 	bool first = true;
 
 	/* A program may ask for ever less until it is given some: one look at all blocks is enough
 	 * then. */
-	if (last_ns && now - last_ns < 10000000)
+	if (*last_ns && now - *last_ns < 10000000)
 		return;
-	last_ns = now;
+	*last_ns = now;
 	memset(rows, 0, sizeof(rows));
-	ts_block_each(add_row, NULL);
+	ts_block_each(add_row, &place);
 	for (int n = 0; n < TOP; n++) {
 		struct stack_row *best = &rows[0];
 
@@ -261,18 +286,27 @@ static void print_call(const struct ts_rec *rec, uint32_t thread, uint8_t kind, 
 	ts_saw_time(ns);
 }
 
+static void print_unallocated(const struct ts_rec_alloc *rec, uint32_t thread)
+{
+	unsigned place = place_of(rec->h.device, rec->memory_kind);
+
+	print_call(&rec->h, thread, rec->memory_kind, rec->error ? 0 : rec->address, rec->bytes,
+		   rec->error);
+	if (rec->error) {
+		ts_line_u64(&ts_lines, "live_bytes", totals.live_bytes);
+		ts_line_u64(&ts_lines, "device_live_bytes", live_at[place]);
+		print_largest(place);
+	}
+	ts_line_end(&ts_lines);
+}
+
 static void on_alloc(const struct ts_rec_alloc *rec, const struct ts_source *from)
 {
 	struct ts_block *block;
 
 	if (rec->error || (rec->h.flags & TS_F_CAPTURED) || !rec->address) {
-		print_call(&rec->h, from->thread, rec->memory_kind, rec->error ? 0 : rec->address,
-			   rec->bytes, rec->error);
-		if (rec->error) {
-			ts_line_u64(&ts_lines, "live_bytes", totals.live_bytes);
-			print_largest();
-		}
-		ts_line_end(&ts_lines);
+		if (!(rec->h.flags & TS_F_OUTSIDE))
+			print_unallocated(rec, from->thread);
 		if (rec->error || !(rec->h.flags & TS_F_CAPTURED))
 			return;
 		totals.captured++;
@@ -298,8 +332,10 @@ static void on_alloc(const struct ts_rec_alloc *rec, const struct ts_source *fro
 	block->kind = rec->memory_kind;
 	block->step = rec->step;
 	block->state = TS_BLOCK_LIVE;
-	account((int64_t)block->bytes, 1);
-	print_memory(block, &rec->h, rec->h.t, from->thread, rec->stream, "alloc", NULL);
+	block->unwritten = rec->h.flags & TS_F_OUTSIDE;
+	account(block, (int64_t)block->bytes, 1);
+	if (!block->unwritten)
+		print_memory(block, &rec->h, rec->h.t, from->thread, rec->stream, "alloc", NULL);
 }
 
 static void on_free(const struct ts_rec_free *rec, const struct ts_source *from)
@@ -309,15 +345,18 @@ static void on_free(const struct ts_rec_free *rec, const struct ts_source *from)
 
 	*last = (struct last_free){ .address = rec->address, .t = rec->h.t };
 	if (rec->h.flags & TS_F_CAPTURED) {
-		print_call(&rec->h, from->thread, rec->memory_kind, rec->address, 0, 0);
-		ts_line_end(&ts_lines);
+		if (!(rec->h.flags & TS_F_OUTSIDE)) {
+			print_call(&rec->h, from->thread, rec->memory_kind, rec->address, 0, 0);
+			ts_line_end(&ts_lines);
+		}
 		return;
 	}
 	if (block && block->state == TS_BLOCK_LIVE) {
 		last->was_live = true;
 		last->block = *block;
 		end_block(block, &rec->h, rec->h.t, from, rec->stream, NULL);
-	} else if (!block || block->state != TS_BLOCK_CAPTURED) {
+	} else if (!(rec->h.flags & TS_F_OUTSIDE) &&
+		   (!block || block->state != TS_BLOCK_CAPTURED)) {
 		totals.unmatched_frees++;
 	}
 }
@@ -330,18 +369,20 @@ static void on_free_failed(const struct ts_rec_free *rec, const struct ts_source
 	struct last_free *last = &last_frees[from->ring];
 	struct ts_rec head = rec->h;
 	uint32_t first_free = 0;
+	bool outside = rec->h.flags & TS_F_OUTSIDE;
 
 	if (head.t < last->t)
 		head.t = last->t;
-	totals.failed_frees++;
+	totals.failed_frees += !outside;
 	if (last->address == rec->address && last->was_live && block &&
 	    block->state == TS_BLOCK_FREED) {
 		block->free_stack = last->block.free_stack;
 		block->generation++;
 		block->t = head.t;
 		block->state = TS_BLOCK_LIVE;
-		account((int64_t)block->bytes, 1);
-		print_memory(block, &head, head.t, from->thread, 0, "alloc", "restored");
+		account(block, (int64_t)block->bytes, 1);
+		if (!block->unwritten)
+			print_memory(block, &head, head.t, from->thread, 0, "alloc", "restored");
 	} else {
 		if (last->address == rec->address && !last->was_live && totals.unmatched_frees)
 			totals.unmatched_frees--;
@@ -349,6 +390,8 @@ static void on_free_failed(const struct ts_rec_free *rec, const struct ts_source
 			first_free = block->free_stack;
 	}
 	last->address = 0;
+	if (outside)
+		return;
 	print_call(&head, from->thread, rec->memory_kind, rec->address, 0, rec->error);
 	if (first_free)
 		ts_print_stack("first_free_stack", first_free);
@@ -390,6 +433,9 @@ void ts_memory_settle(uint64_t until_raw)
 		case TS_REC_FREE_FAILED:
 			on_free_failed((const void *)rec, &item.from);
 			break;
+		case TS_REC_WINDOW:
+			ts_print_window(rec);
+			break;
 		case TS_REC_RESET:
 			ts_block_each(end_if_reset,
 				      &(struct reset){ (const void *)rec, &item.from });
@@ -414,6 +460,7 @@ void ts_memory_child(void)
 	heap_used = 0;
 	memset(waiting, 0, sizeof(waiting));
 	memset(&totals, 0, sizeof(totals));
+	memset(live_at, 0, sizeof(live_at));
 	memset(last_frees, 0, sizeof(last_frees));
 	ts_block_child();
 }

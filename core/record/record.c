@@ -25,10 +25,11 @@
 #include "core/record/writer.h"
 #include "core/session/session.h"
 #include "core/session/storage.h"
+#include "core/session/window.h"
 
 /* Longest time for the last lines, beside TSTRACE_EXIT_MS for the device. */
 #define FINISH_MS 3000
-/* The same before an exec. */
+/* For the device before an exec; for the last lines as long as at exit. */
 #define MAY_END_MS 1000
 /* Opening opens libraries, CUPTI for one, and the first call may come from a thread of 16 KiB: room
  * as on a usual thread, of which only what is used is ever there. */
@@ -145,6 +146,7 @@ static void start_device(void *arg)
 		ts_device->start();
 	else
 		ts_device_set_state(TS_BACKEND_OFF, "off", "no device backend in this build");
+	ts_window_device_started();
 	ts_self.depth--;
 	atomic_store_explicit(&device_started, 1, memory_order_release);
 	ts_writer_wake();
@@ -182,13 +184,13 @@ static bool open_now(const struct ts_record_as *as, struct ts_aside *stack)
 	error = open_error;
 	asked_path = NULL;
 	if (!error)
-		atomic_store(&ts_recording, TS_REC_ON);
+		atomic_store(&ts_recording, ts_window_begin() ? TS_REC_ON : TS_REC_OFF);
 	else if (!as)
 		atomic_store(&ts_recording, TS_REC_REFUSED);
 	return !error;
 }
 
-static int open_as(const struct ts_record_as *as)
+int ts_record_open_as(const struct ts_record_as *as)
 {
 	struct ts_aside stack = { .bytes = OPEN_STACK };
 	bool opened = false, asked = false;
@@ -208,27 +210,22 @@ static int open_as(const struct ts_record_as *as)
 	pthread_mutex_unlock(&open_lock);
 	if (opened)
 		on_stack(&stack, start_device, NULL);
-	else if (state == TS_REC_ON && !ts_record_device_started())
+	else if (ts_is_open(state) && !ts_record_device_started())
 		wait_for_device();
 	ts_aside_free(&stack);
 	quiet_end(quiet);
 	if (asked && !opened)
 		return error;
-	if (state != TS_REC_ON && state != TS_REC_OFF)
+	if (!ts_is_open(state))
 		return error ? error : -ESHUTDOWN;
 	return as && !opened ? -EALREADY : 0;
 }
 
 int ts_record_open(void)
 {
-	if (atomic_load(&ts_recording) == TS_REC_ON && ts_record_device_started())
+	if (ts_is_open(atomic_load(&ts_recording)) && ts_record_device_started())
 		return 0;
-	return open_as(NULL);
-}
-
-int ts_record_open_as(const struct ts_record_as *as)
-{
-	return open_as(as);
+	return ts_record_open_as(NULL);
 }
 
 /* --- threads --- */
@@ -286,25 +283,31 @@ static void make_ring(struct ts_thread *self)
 		pthread_setspecific(thread_key, self);
 }
 
-struct ts_ring *ts_enter_slow(struct ts_thread *self)
+struct ts_ring *ts_own_ring(void)
+{
+	if (!ts_self.ring) {
+		struct quiet quiet = quiet_begin();
+
+		make_ring(&ts_self);
+		quiet_end(quiet);
+	}
+	return ts_self.ring;
+}
+
+struct ts_ring *ts_enter_slow(bool tracked)
 {
 	int state = atomic_load(&ts_recording);
-	struct quiet quiet;
 
 	if (state == TS_REC_FINISHED)
 		ts_lost(TS_LOST_late, 1);
-	if (state >= TS_REC_FINISHED)
+	if (state == TS_REC_FINISHED || state == TS_REC_REFUSED)
 		return NULL;
 	if (state == TS_REC_UNOPENED && ts_record_open())
 		return NULL;
 	if (!ts_record_device_started())
 		ts_record_open();
-	if (!self->ring && atomic_load(&ts_recording) == TS_REC_ON) {
-		quiet = quiet_begin();
-		make_ring(self);
-		quiet_end(quiet);
-	}
-	return self->ring;
+	state = atomic_load(&ts_recording);
+	return state == TS_REC_ON || (tracked && state == TS_REC_OFF) ? ts_own_ring() : NULL;
 }
 
 /* --- the end --- */
@@ -349,7 +352,7 @@ static int finish(const char *reason)
 {
 	int state = state_to_finish();
 
-	if (state != TS_REC_ON && state != TS_REC_OFF)
+	if (!ts_is_open(state))
 		return 0;
 	/* Device records are delivered by threads that are producers: while the session is still
 	 * on. */
@@ -388,13 +391,13 @@ bool ts_record_may_end(void)
 	int state = atomic_load(&ts_recording);
 	struct quiet quiet;
 
-	if (state != TS_REC_ON && state != TS_REC_OFF)
+	if (!ts_is_open(state))
 		return false;
 	quiet = quiet_begin();
 	ts_self.depth++;
 	if (ts_device)
 		ts_device->flush(MAY_END_MS, false);
-	ts_writer_hold(MAY_END_MS);
+	ts_writer_hold(FINISH_MS);
 	ts_self.depth--;
 	quiet_end(quiet);
 	return true;

@@ -53,27 +53,54 @@ enum ts_recording {
 	TS_REC_UNOPENED,
 	TS_REC_ON,
 	TS_REC_FINISHED,        /* later events are counted as lost */
-	TS_REC_OFF,             /* outside the window */
+	TS_REC_OFF,             /* outside the window, see ts_enter_tracked */
 	TS_REC_REFUSED,         /* the session could not be opened, and said so */
 };
 extern _Atomic int ts_recording;
 
+static inline bool ts_is_open(int state)
+{
+	return state == TS_REC_ON || state == TS_REC_OFF;
+}
+
 /* The slow half of ts_enter: opens the session at the first event of the process (exactly once;
  * other threads wait), makes the thread's ring.  NULL: do not record.  Keeps errno. */
-TS_COLD struct ts_ring *ts_enter_slow(struct ts_thread *self);
+TS_COLD struct ts_ring *ts_enter_slow(bool tracked);
 
-/* Begin a hook or an API call.  Pair with ts_leave() whatever it returns. */
-static inline struct ts_ring *ts_enter(void)
+static inline struct ts_ring *ts_enter_as(bool tracked)
 {
 	struct ts_thread *self = &ts_self;
 	int state = atomic_load_explicit(&ts_recording, memory_order_relaxed);
 
 	if (ts_unlikely(self->depth++ != 0))
 		return NULL;
-	if (ts_likely(state == TS_REC_ON && self->ring))
+	if (ts_likely((tracked ? ts_is_open(state) : state == TS_REC_ON) && self->ring))
 		return self->ring;
-	return state >= TS_REC_OFF ? NULL : ts_enter_slow(self);
+	return state >= (tracked ? TS_REC_REFUSED : TS_REC_OFF) ? NULL
+								: ts_enter_slow(tracked);
 }
+
+/* Begin a hook or an API call.  Pair with ts_leave() whatever it returns. */
+static inline struct ts_ring *ts_enter(void)
+{
+	return ts_enter_as(false);
+}
+
+/* The same for events that are told outside the window too (ts_outside): of memory, so that the
+ * writer knows what is alive. */
+static inline struct ts_ring *ts_enter_tracked(void)
+{
+	return ts_enter_as(true);
+}
+
+static inline bool ts_outside(void)
+{
+	return ts_unlikely(atomic_load_explicit(&ts_recording, memory_order_relaxed) == TS_REC_OFF);
+}
+
+/* The thread's ring, also outside the window; made if there is none.  At depth 1, in an open
+ * session.  Or NULL. */
+TS_COLD struct ts_ring *ts_own_ring(void);
 
 static inline void ts_leave(void)
 {

@@ -46,8 +46,11 @@ void ts_memory_settle(uint64_t until_raw);      /* print what lies before this t
 void ts_memory_oldest(uint64_t *oldest);
 struct ts_memory_totals {
 	uint64_t live_bytes, live_count, peak_bytes, unmatched_frees, captured, failed_frees;
+	/* frees inside a window of blocks from before it: counted, not written */
+	uint64_t earlier_frees, earlier_bytes;
 };
 struct ts_memory_totals ts_memory_totals(void);
+const char *ts_memory_kind_name(uint8_t kind);
 void ts_memory_child(void);
 
 /* --- blocks.c: what is live at which address --- */
@@ -61,6 +64,7 @@ struct ts_block {
 	uint8_t step;
 	uint8_t state;          /* enum ts_block_state */
 	uint8_t space;          /* which of the handle spaces the address belongs to */
+	bool unwritten;         /* allocated outside the window: no line speaks of it */
 };
 enum ts_block_state { TS_BLOCK_FREED, TS_BLOCK_LIVE, TS_BLOCK_CAPTURED };
 

@@ -30,9 +30,9 @@ static bool make_room(struct ts_lines *line)
 	return true;
 }
 
-bool ts_event_begin(struct ts_event *event, const char *kind)
+static bool begin(struct ts_event *event, const char *kind, bool tracked)
 {
-	event->ring = ts_enter();
+	event->ring = ts_enter_as(tracked);
 	event->thread = event->ring ? ts_api_thread() : NULL;
 	if (!event->thread || !make_room(&event->thread->body)) {
 		if (event->ring)
@@ -45,6 +45,16 @@ bool ts_event_begin(struct ts_event *event, const char *kind)
 	event->t = ts_clock_now();
 	ts_line_begin(event->line, kind);
 	return true;
+}
+
+bool ts_event_begin(struct ts_event *event, const char *kind)
+{
+	return begin(event, kind, false);
+}
+
+bool ts_event_begin_tracked(struct ts_event *event, const char *kind)
+{
+	return begin(event, kind, true);
 }
 
 int ts_event_refuse(struct ts_event *event, int error, const char *format, ...)

@@ -27,6 +27,8 @@ struct ts_event {
 
 /* False: do nothing (no session, a handler that interrupted us).  Else end it by put or refuse. */
 bool ts_event_begin(struct ts_event *event, const char *kind);
+/* The same for what is told outside the window too, see ts_enter_tracked. */
+bool ts_event_begin_tracked(struct ts_event *event, const char *kind);
 
 /* Publish.  0, -E2BIG, -ENOBUFS when it was lost (counted), or the trace's write error. */
 int ts_event_put(struct ts_event *event);

@@ -16,6 +16,7 @@
 #include "core/session/session.h"
 #include "core/session/span.h"
 #include "core/session/storage.h"
+#include "core/session/window.h"
 
 static bool saw_measured;
 
@@ -117,9 +118,24 @@ static void print_losses(void)
 	ts_line_raw(&ts_lines, first ? ",\"lost\":{}" : "}");
 }
 
+/* Only of a run that was not recorded whole. */
+static void print_windows(const struct ts_memory_totals *memory)
+{
+	uint64_t windows;
+	bool whole;
+
+	windows = ts_window_count(&whole);
+	if (whole)
+		return;
+	ts_line_u64(&ts_lines, "windows", windows);
+	ts_line_u64(&ts_lines, "earlier_frees", memory->earlier_frees);
+	ts_line_u64(&ts_lines, "earlier_free_bytes", memory->earlier_bytes);
+}
+
 static void print_terminal(const char *reason, uint64_t now)
 {
 	struct ts_memory_totals memory = ts_memory_totals();
+	struct ts_storage_totals storages = ts_storage_totals();
 
 	ts_line_begin(&ts_lines, "terminal");
 	ts_line_word(&ts_lines, "outcome", reason ? "failed" : "complete");
@@ -131,11 +147,14 @@ static void print_terminal(const char *reason, uint64_t now)
 		ts_line_u64(&ts_lines, "overhead_ns", ts_interval_overhead_ns());
 	ts_line_u64(&ts_lines, "live_bytes", memory.live_bytes);
 	ts_line_u64(&ts_lines, "peak_live_bytes", memory.peak_bytes);
-	memory.unmatched_frees += ts_storage_unmatched();
+	memory.unmatched_frees += storages.unmatched;
+	memory.earlier_frees += storages.earlier_frees;
+	memory.earlier_bytes += storages.earlier_bytes;
 	if (memory.unmatched_frees)
 		ts_line_u64(&ts_lines, "unmatched_frees", memory.unmatched_frees);
 	if (memory.failed_frees)
 		ts_line_u64(&ts_lines, "failed_frees", memory.failed_frees);
+	print_windows(&memory);
 	ts_describe_print(&ts_lines);
 	ts_line_end(&ts_lines);
 }

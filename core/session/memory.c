@@ -57,52 +57,53 @@ static int refuse_pairing(struct ts_event *event, enum ts_storage_result result,
 }
 
 /* The event did not get into the trace: what is live there is as before. */
-static void undo(const struct tstrace_memory *m, bool is_alloc, uint64_t t_ns)
+static void undo(const struct ts_storage_event *what, bool is_alloc)
 {
-	const char *device = ts_device_or(m->device);
-	uint64_t bytes = m->bytes;
+	struct ts_storage_event again = *what;
 
 	if (is_alloc)
-		ts_storage_free(device, m->storage_id, &bytes, t_ns);
+		ts_storage_free(&again);
 	else
-		ts_storage_alloc(device, m->storage_id, m->tensor_id ? m->tensor_id : m->storage_id,
-				 &bytes, t_ns);
+		ts_storage_alloc(&again);
 }
 
 static int record(tstrace_span span, const struct tstrace_memory *m, bool is_alloc)
 {
+	struct ts_storage_event what = { 0 };
 	enum ts_storage_result result;
 	struct ts_event event;
-	uint64_t now, t_ns, bytes;
-	const char *wrong, *device;
-	int result_of_put;
+	const char *wrong;
+	uint64_t now;
+	int error;
 
-	if (!ts_event_begin(&event, "memory"))
+	if (!ts_event_begin_tracked(&event, "memory"))
 		return 0;
 	wrong = flaw(m);
 	if (wrong)
 		return ts_event_refuse(&event, -EINVAL, "memory: %s", wrong);
 	now = ts_event_now(&event);
-	t_ns = m->timestamp_ns ? *m->timestamp_ns : now;
-	if (t_ns > now)
+	what.outside = ts_outside();
+	what.t_ns = m->timestamp_ns ? *m->timestamp_ns : now;
+	if (what.t_ns > now)
 		return ts_event_refuse(&event, -ERANGE, "storage %s: %llu ns is in the future",
-				       m->storage_id, (unsigned long long)t_ns);
+				       m->storage_id, (unsigned long long)what.t_ns);
 	if (!ts_event_span(&event, span))
 		return ts_event_refuse(&event, -EINVAL, "no span has the number %llu",
 				       (unsigned long long)span);
-	device = ts_device_or(m->device);
-	bytes = m->bytes;
-	result = is_alloc ? ts_storage_alloc(device, m->storage_id,
-					     m->tensor_id ? m->tensor_id : m->storage_id, &bytes,
-					     t_ns)
-			  : ts_storage_free(device, m->storage_id, &bytes, t_ns);
+	what.device = ts_device_or(m->device);
+	what.storage = m->storage_id;
+	what.tensor = m->tensor_id ? m->tensor_id : m->storage_id;
+	what.bytes = m->bytes;
+	result = is_alloc ? ts_storage_alloc(&what) : ts_storage_free(&what);
 	if (result != TS_STORAGE_OK)
-		return refuse_pairing(&event, result, m, bytes);
-	print(&event, m, t_ns, is_alloc ? "alloc" : "free");
-	result_of_put = ts_event_put(&event);
-	if (result_of_put)
-		undo(m, is_alloc, t_ns);
-	return result_of_put;
+		return refuse_pairing(&event, result, m, what.bytes);
+	if (what.unwritten)
+		return ts_event_drop(&event);
+	print(&event, m, what.t_ns, is_alloc ? "alloc" : "free");
+	error = ts_event_put(&event);
+	if (error)
+		undo(&what, is_alloc);
+	return error;
 }
 
 TS_EXPORT int tstrace_record_memory_alloc(tstrace_session *session, tstrace_span span,

@@ -10,6 +10,7 @@
 #include "core/session/run.h"
 #include "core/session/span.h"
 #include "core/session/step.h"
+#include "core/session/window.h"
 #include "core/session/tensors.h"
 
 static uint64_t start_ns;
@@ -58,4 +59,5 @@ void ts_session_child(void)
 	ts_gradient_child();
 	ts_range_child();
 	ts_step_child();
+	ts_window_child();
 }

@@ -9,6 +9,7 @@
 
 #include "core/record/record.h"
 #include "core/record/writer.h"
+#include "core/session/window.h"
 #include "core/tstrace.h"
 
 #define BOUNDARIES 4096u        /* a power of two */
@@ -63,6 +64,8 @@ void ts_step_boundary(struct ts_ring *ring, uint64_t iteration, bool inside)
 {
 	if (ring && is_inside() && ts_step_checkpoint)
 		ts_step_checkpoint(ring);
+	if (ts_self.depth == 1)
+		ts_window_iteration(iteration, inside);
 	add(iteration, inside);
 }
 
@@ -70,7 +73,7 @@ static int boundary(uint64_t iteration, bool inside)
 {
 	struct ts_ring *ring = ts_enter();
 
-	if (ring)
+	if (ring || ts_is_open(atomic_load(&ts_recording)))
 		ts_step_boundary(ring, iteration, inside);
 	ts_leave();
 	return 0;

@@ -15,11 +15,12 @@ struct storage {
 	struct tensor *tensors;
 	uint64_t bytes, t_ns;
 	const char *device, *id;        /* behind it, or what is looked for */
+	bool unwritten;                 /* with all its tensors */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *live;              /* tree of storages (tsearch) */
-static uint64_t unmatched;
+static struct ts_storage_totals totals;
 
 static int compare(const void *a, const void *b)
 {
@@ -54,10 +55,9 @@ static enum ts_storage_result add_tensor(struct storage *s, const char *id)
 	return TS_STORAGE_OK;
 }
 
-static struct storage *new_storage(const char *device, const char *id, uint64_t bytes,
-				   uint64_t t_ns)
+static struct storage *new_storage(const struct ts_storage_event *e)
 {
-	size_t device_bytes = strlen(device) + 1, id_bytes = strlen(id) + 1;
+	size_t device_bytes = strlen(e->device) + 1, id_bytes = strlen(e->storage) + 1;
 	struct storage *s = malloc(sizeof(*s) + device_bytes + id_bytes);
 	char *texts;
 
@@ -65,10 +65,14 @@ static struct storage *new_storage(const char *device, const char *id, uint64_t 
 		return NULL;
 	texts = (char *)(s + 1);
 	*s = (struct storage){
-		.bytes = bytes, .t_ns = t_ns, .device = texts, .id = texts + device_bytes
+		.bytes = e->bytes,
+		.t_ns = e->t_ns,
+		.device = texts,
+		.id = texts + device_bytes,
+		.unwritten = e->outside,
 	};
-	memcpy(texts, device, device_bytes);
-	memcpy(texts + device_bytes, id, id_bytes);
+	memcpy(texts, e->device, device_bytes);
+	memcpy(texts + device_bytes, e->storage, id_bytes);
 	return s;
 }
 
@@ -81,77 +85,81 @@ static void discard(struct storage *s)
 	free(s);
 }
 
-static enum ts_storage_result alloc_locked(const char *device, const char *storage,
-					   const char *tensor, uint64_t *bytes, uint64_t t_ns)
+static enum ts_storage_result alloc_locked(struct ts_storage_event *e)
 {
-	struct storage *s = find(device, storage);
+	struct storage *s = find(e->device, e->storage);
 
-	if (s && s->bytes != *bytes) {
-		*bytes = s->bytes;
+	if (s && s->bytes != e->bytes) {
+		e->bytes = s->bytes;
 		return TS_STORAGE_SIZE;
 	}
-	if (s)
-		return t_ns < s->t_ns ? TS_STORAGE_TIME : add_tensor(s, tensor);
-	s = new_storage(device, storage, *bytes, t_ns);
+	if (s) {
+		e->unwritten = s->unwritten;
+		return e->t_ns < s->t_ns ? TS_STORAGE_TIME : add_tensor(s, e->tensor);
+	}
+	s = new_storage(e);
 	if (!s)
 		return TS_STORAGE_MEMORY;
-	if (add_tensor(s, tensor) != TS_STORAGE_OK || !tsearch(s, &live, compare)) {
+	if (add_tensor(s, e->tensor) != TS_STORAGE_OK || !tsearch(s, &live, compare)) {
 		discard(s);
 		return TS_STORAGE_MEMORY;
 	}
+	e->unwritten = s->unwritten;
 	return TS_STORAGE_OK;
 }
 
-enum ts_storage_result ts_storage_alloc(const char *device, const char *storage,
-					const char *tensor, uint64_t *bytes, uint64_t t_ns)
+enum ts_storage_result ts_storage_alloc(struct ts_storage_event *event)
 {
 	enum ts_storage_result result;
 
 	pthread_mutex_lock(&lock);
-	result = alloc_locked(device, storage, tensor, bytes, t_ns);
+	result = alloc_locked(event);
 	pthread_mutex_unlock(&lock);
 	return result;
 }
 
-static enum ts_storage_result free_locked(const char *device, const char *storage,
-					  uint64_t *bytes, uint64_t t_ns)
+static enum ts_storage_result free_locked(struct ts_storage_event *e)
 {
-	struct storage *s = find(device, storage);
+	struct storage *s = find(e->device, e->storage);
 
 	if (!s) {
-		unmatched++;
+		totals.unmatched += !e->outside;
 		return TS_STORAGE_ABSENT;
 	}
-	if (s->bytes != *bytes) {
-		*bytes = s->bytes;
+	if (s->bytes != e->bytes) {
+		e->bytes = s->bytes;
 		return TS_STORAGE_SIZE;
 	}
-	if (t_ns < s->t_ns)
+	if (e->t_ns < s->t_ns)
 		return TS_STORAGE_TIME;
+	e->unwritten = s->unwritten;
+	if (s->unwritten && !e->outside) {
+		totals.earlier_frees++;
+		totals.earlier_bytes += s->bytes;
+	}
 	tdelete(s, &live, compare);
 	discard(s);
 	return TS_STORAGE_OK;
 }
 
-enum ts_storage_result ts_storage_free(const char *device, const char *storage, uint64_t *bytes,
-				       uint64_t t_ns)
+enum ts_storage_result ts_storage_free(struct ts_storage_event *event)
 {
 	enum ts_storage_result result;
 
 	pthread_mutex_lock(&lock);
-	result = free_locked(device, storage, bytes, t_ns);
+	result = free_locked(event);
 	pthread_mutex_unlock(&lock);
 	return result;
 }
 
-uint64_t ts_storage_unmatched(void)
+struct ts_storage_totals ts_storage_totals(void)
 {
-	uint64_t count;
+	struct ts_storage_totals now;
 
 	pthread_mutex_lock(&lock);
-	count = unmatched;
+	now = totals;
 	pthread_mutex_unlock(&lock);
-	return count;
+	return now;
 }
 
 void ts_storage_prefork(void)
@@ -164,7 +172,7 @@ void ts_storage_postfork(bool child)
 	/* Left as it is: another allocator's locks may not be mended yet. */
 	if (child) {
 		live = NULL;
-		unmatched = 0;
+		totals = (struct ts_storage_totals){ 0 };
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -8,20 +8,29 @@
 enum ts_storage_result {
 	TS_STORAGE_OK,
 	TS_STORAGE_EXISTS,      /* the tensor is on that live storage already */
-	TS_STORAGE_SIZE,        /* a live storage has other bytes: *bytes */
+	TS_STORAGE_SIZE,        /* a live storage has other bytes: those given back */
 	TS_STORAGE_ABSENT,      /* not live */
 	TS_STORAGE_TIME,        /* before the allocation */
 	TS_STORAGE_MEMORY,      /* out of memory */
 };
 
-/* A key is a device and a storage id.  *bytes is the size, and becomes that of the live storage. */
-enum ts_storage_result ts_storage_alloc(const char *device, const char *storage,
-					const char *tensor, uint64_t *bytes, uint64_t t_ns);
-enum ts_storage_result ts_storage_free(const char *device, const char *storage, uint64_t *bytes,
-				       uint64_t t_ns);
+struct ts_storage_event {
+	const char *device, *storage;   /* together the key */
+	const char *tensor;             /* of an allocation */
+	uint64_t bytes, t_ns;
+	bool outside;                   /* the window: known, but not written */
+	/* Given back: no line speaks of the storage, since it was allocated outside. */
+	bool unwritten;
+};
+enum ts_storage_result ts_storage_alloc(struct ts_storage_event *event);
+enum ts_storage_result ts_storage_free(struct ts_storage_event *event);
 
-/* Frees of what was not live. */
-uint64_t ts_storage_unmatched(void);
+struct ts_storage_totals {
+	uint64_t unmatched;             /* frees of what was not live */
+	/* frees inside a window of what was allocated before it */
+	uint64_t earlier_frees, earlier_bytes;
+};
+struct ts_storage_totals ts_storage_totals(void);
 
 /* Around a fork: the child begins with none. */
 void ts_storage_prefork(void);

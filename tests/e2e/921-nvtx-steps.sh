@@ -76,6 +76,16 @@ holds plain.jsonl <<'PY'
 assert not any("step" in e or "iteration" in e for e in t.all), "steps by nobody's word"
 PY
 
+# An iteration of NVTX opens and closes a window; what was begun before it is not there.
+export TSTRACE_NVTX_STEP='iteration=*iter *;'
+TSTRACE_WINDOW=iterations=6..6 transparent window ./loop
+holds window.jsonl <<'PY'
+assert sorted(e["bytes"] for e in t.allocs()) == [256, 512, 1024], t.allocs()
+assert [e["iteration"] for e in t.of("span_start", name="epoch 2 iter 6")] == [6] and not t.of("span_start", name="between")
+assert t.terminal["windows"] == 1
+PY
+unset TSTRACE_NVTX_STEP
+
 # What is wrong in it: one line that says what and which; what is right beside it is in force.
 wrong() { # VALUE WORD...
 	TSTRACE_NVTX_STEP=$1 traced wrong.jsonl ./loop >out 2>err || fail "$1: status $?"

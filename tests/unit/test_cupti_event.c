@@ -283,9 +283,9 @@ static void failed_and_paused(void)
 	open_session();
 	CHECK(ts_enter());
 	ts_device_after(ts_device_before(0, false), &op);
-	ts_device->pause(true);
+	ts_device->gate(TS_GATE_CLOSED);
 	CHECK(!ts_device_before(0, false));
-	ts_device->pause(false);
+	ts_device->gate(TS_GATE_OPEN);
 	ts_leave();
 	CHECK(!op.correlation);
 	traced_set(memory, NULL);

@@ -1,0 +1,182 @@
+# 7.07: TSTRACE_WINDOW. Nothing outside is recorded, the borders are in the trace, the device backend is off between
+# them, and memory that lives across a border is accounted for.
+. "$(dirname "$0")/lib.sh"
+sim_program loop -I"$e2e/../../core" <<'C'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define TSTRACE_DYNAMIC
+#include "tstrace.h"
+int cudaMemset(void *, int, size_t), cudaProfilerStart(void), cudaProfilerStop(void);
+/* Bytes tell the round: 1000 * round + what. */
+static void *keep(size_t bytes)
+{
+	void *p;
+
+	if (cudaMalloc(&p, bytes) || cudaMemset(p, 0, bytes))
+		exit(9);
+	return p;
+}
+static void use(size_t bytes)
+{
+	cudaFree(keep(bytes));
+}
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	void *older = keep(111), *never = keep(222), *inside[9];
+
+	for (int round = 1; round <= 8; round++) {
+		tstrace_span span;
+
+		if (!strcmp(how, "signal") && (round == 3 || round == 6)) {
+			raise(SIGUSR2);
+			usleep(100000);
+		}
+		if (!strcmp(how, "time") && (round == 3 || round == 6))
+			usleep(400000);
+		tstrace_step(NULL, (unsigned long)round);
+		if (!strcmp(how, "profiler") && (round == 3 || round == 7))
+			cudaProfilerStart();
+		if (!strcmp(how, "api") && round == 3)
+			tstrace_resume(NULL);
+		span = tstrace_begin_span(NULL, "round", TSTRACE_FUNCTION);
+		use(1000 * (size_t)round + 1);
+		inside[round] = keep(1000 * (size_t)round + 2);
+		if (round == 4)
+			cudaFree(older);
+		cudaDeviceSynchronize();
+		tstrace_end_span(NULL, span);
+		if (!strcmp(how, "api") && round == 5)
+			tstrace_pause(NULL);
+		if (!strcmp(how, "profiler") && (round == 5 || round == 7))
+			cudaProfilerStop();
+		tstrace_step_end(NULL);
+	}
+	for (int round = 1; round <= 8; round++)
+		cudaFree(inside[round]);
+	cudaFree(never);
+	puts("done");
+	return 0;
+}
+C
+# borders TRACE ROUNDS CAUSE: just the rounds listed are recorded.
+borders() {
+	valid "$1"
+	holds "$@" <<'PY'
+rounds, cause = [int(r) for r in args[0].split(",")], args[1]
+allocs = sorted(e["bytes"] for e in t.allocs())
+assert allocs == sorted(1000 * r + what for r in rounds for what in (1, 2)), allocs
+# what was written as allocated is written as freed, though the window is closed by then
+assert sorted(e["bytes"] for e in t.frees()) == allocs, t.frees()
+sets = t.of("op", op_name="cudaMemset")
+assert sorted(e["bytes"] for e in sets) == allocs, sets
+assert len(t.of("span_start", name="round")) == len(rounds)
+intervals = t.of("device_interval", activity="memset")
+assert len(intervals) == (len(allocs) if t.terminal["backend"] != "off" else 0), intervals
+marks = t.of("op", op_name="tstrace.window")
+opened = [m for m in marks if m["action"] == "open"]
+assert all(m["cause"] == cause and m["mark"] for m in marks), marks
+assert t.terminal["windows"] == len(opened), t.terminal
+live = 333
+for m in opened:
+    first = min(r for r in rounds if m["timestamp_ns"] <= min(e["timestamp_ns"] for e in t.allocs() if e["bytes"] // 1000 == r))
+    older = sum(1000 * r + 2 for r in range(1, first)) + (333 if first <= 4 else 222)
+    assert m["live_bytes"] == older and m["live_blocks"] == first + (first <= 4), (m, older)
+    assert [(g["memory_kind"], g["device"], g["bytes"]) for g in m["live"]] == [("device", "cuda:0", older)], m
+earlier = [111] if 4 in rounds else []
+assert (t.terminal["earlier_frees"], t.terminal["earlier_free_bytes"]) == (len(earlier), sum(earlier)), t.terminal
+assert t.terminal["live_bytes"] == 0 and "unmatched_frees" not in t.terminal and t.terminal["lost"] == {}, t.terminal
+PY
+}
+for device in cupti event off; do
+	export TSTRACE_DEVICE=$device
+	TSTRACE_WINDOW=profiler transparent profiler.$device ./loop profiler
+	borders profiler.$device.jsonl 3,4,5,7 profiler
+	TSTRACE_WINDOW=api transparent api.$device ./loop api
+	borders api.$device.jsonl 3,4,5 api
+	TSTRACE_WINDOW=iterations=2..4 transparent iterations.$device ./loop
+	borders iterations.$device.jsonl 2,3,4 iteration
+	TSTRACE_WINDOW=iterations=1,1,2 transparent cycle.$device ./loop
+	borders cycle.$device.jsonl 3,4,7,8 iteration
+	TSTRACE_WINDOW=iterations=0,1,1,2 transparent twice.$device ./loop
+	borders twice.$device.jsonl 2,4 iteration
+done
+export TSTRACE_DEVICE=cupti
+TSTRACE_WINDOW=after=200ms,400ms transparent time ./loop time
+borders time.jsonl 3,4,5 time
+TSTRACE_WINDOW=signal=USR2 traced signal.jsonl ./loop signal >/dev/null || fail "signal: status $?"
+borders signal.jsonl 3,4,5 signal
+
+# A pause in a run that is otherwise whole.
+TSTRACE_WINDOW=run transparent pause ./loop
+holds pause.jsonl <<'PY'
+assert "windows" not in t.terminal and not t.of("op", op_name="tstrace.window") and len(t.allocs()) == 18, t.terminal
+PY
+# The program's own allocator, told by the API.
+sim_program told -I"$e2e/../../core" <<'C'
+#include <stdio.h>
+#define TSTRACE_DYNAMIC
+#include "tstrace.h"
+static int told(int (*call)(tstrace_session *, tstrace_span, const struct tstrace_memory *), const char *id)
+{
+	struct tstrace_memory m = { .storage_id = id, .bytes = 64 };
+
+	return call(NULL, 0, &m);
+}
+#define ALLOC(id) told(tstrace_record_memory_alloc, id)
+#define FREE(id) told(tstrace_record_memory_free, id)
+int main(void)
+{
+	int bad = ALLOC("early") + ALLOC("always");
+
+	tstrace_resume(NULL);
+	bad += FREE("early") + ALLOC("inside") + ALLOC("late");
+	bad += !FREE("nobody");
+	tstrace_pause(NULL);
+	bad += FREE("late") + ALLOC("after") + FREE("after") + !FREE("nobody");
+	tstrace_resume(NULL);
+	bad += FREE("inside");
+	printf("%d\n", bad);
+	return 0;
+}
+C
+TSTRACE_WINDOW=api traced told.jsonl ./told >out || fail "told: status $?"
+[ "$(cat out)" = 0 ] || fail "told: $(cat out) calls went wrong"
+valid told.jsonl
+holds told.jsonl <<'PY'
+pairs = [(e["action"], e["storage_id"]) for e in t.of("memory")]
+assert pairs == [("alloc", "inside"), ("alloc", "late"), ("free", "late"), ("free", "inside")], pairs
+assert t.terminal["earlier_frees"] == 1 and t.terminal["earlier_free_bytes"] == 64, t.terminal
+assert t.terminal["unmatched_frees"] == 1 and t.terminal["windows"] == 2, t.terminal
+PY
+
+# A signal that the program handles itself is not taken.
+sim_program handles <<'C'
+#include <signal.h>
+#include <stdio.h>
+static void handler(int number) { (void)number; puts("mine"); }
+int main(void)
+{
+	void *p;
+
+	signal(SIGUSR2, handler);
+	cudaMalloc(&p, 8);
+	raise(SIGUSR2);
+	return cudaFree(p);
+}
+C
+TSTRACE_WINDOW=signal=USR2 traced handles.jsonl ./handles >out 2>err || fail "handles: status $?"
+[ "$(cat out)" = mine ] || fail "the program's handler did not run"
+grep -q '^tstrace: TSTRACE_WINDOW=signal=USR2: the program handles that signal' err || { cat err; fail "not told"; }
+valid handles.jsonl
+# A bad value: one line, and the run is recorded.
+TSTRACE_WINDOW=iterations=4 traced bad.jsonl ./loop >/dev/null 2>err || fail "bad: status $?"
+[ "$(grep -c 'TSTRACE_WINDOW=iterations=4 is not usable: after iterations= it wants A..B' err)" = 1 ] ||
+	{ cat err; fail "bad value: not told"; }
+holds bad.jsonl <<'PY'
+assert len(t.allocs()) == 18
+PY
+exit 0
