@@ -55,3 +55,9 @@ $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_stack*.c)): $B/ob
 recorder_tests := test_writer test_output test_ring test_arena test_processes test_blocks test_exit test_span test_stats_events \
 	$(notdir $(basename $(wildcard tests/unit/test_api*.c)))
 $(patsubst %,$B/unit/%,$(recorder_tests)): $B/obj/tests/unit/record_test.o
+
+golden: all ## write the golden trace anew, after a change of the trace that is meant
+	$(Q)UPDATE_GOLDEN=1 scripts/run-tests $B tests/e2e/811-golden.sh
+	-$(Q)git diff --stat tests/golden
+
+.PHONY: golden
