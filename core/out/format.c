@@ -58,28 +58,6 @@ struct ts_short ts_format_rate(uint64_t bytes, uint64_t ns)
 	return out;
 }
 
-struct ts_short ts_format_error(uint64_t error)
-{
-	/* The runtime's and the driver's numbers for these are the same. */
-	static const struct {
-		uint64_t error;
-		const char *meaning;
-	} meanings[] = {
-	    {1, "invalid value"},    {2, "out of memory"},	   {3, "not initialized"},
-	    {100, "no device"},	     {101, "invalid device"},	   {201, "invalid context"},
-	    {400, "invalid handle"}, {700, "illegal address"},	   {719, "launch failed"},
-	    {801, "not supported"},  {900, "stream is capturing"},
-	};
-	struct ts_short out;
-
-	snprintf(out.text, sizeof(out.text), "%llu", (unsigned long long)error);
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
-		if (meanings[i].error == error)
-			snprintf(out.text, sizeof(out.text), "%llu (%s)", (unsigned long long)error,
-				 meanings[i].meaning);
-	return out;
-}
-
 void ts_print_more(FILE *out, size_t shown, size_t all)
 {
 	if (shown < all)

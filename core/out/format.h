@@ -15,7 +15,6 @@ struct ts_short ts_format_bytes(uint64_t bytes); /* "1.50 GiB", binary units; ex
 struct ts_short ts_format_share(uint64_t part, uint64_t whole); /* "12.3 %", "-" of nothing */
 
 struct ts_short ts_format_rate(uint64_t bytes, uint64_t ns); /* "12.34 GB/s", 10^9 bytes a second */
-struct ts_short ts_format_error(uint64_t error);	     /* "2 (out of memory)", of CUDA */
 
 /* What stands below a table that does not show all of its rows. */
 void ts_print_more(FILE *out, size_t shown, size_t all);

@@ -24,6 +24,10 @@ struct ts_lost_cause {
  */
 struct ts_lost_cause ts_lost_find(struct ts_str name);
 
+/* A value of the part of the trace that says which CUDA it met, as "driver"; empty if it is not
+ * there. */
+struct ts_str ts_cuda_text(const struct ts_summary *summary, const char *key);
+
 /* Why there may be launches but no device records: fills up to `max` sentences, returns how many.
  */
 size_t ts_no_device_reasons(const struct ts_summary *summary, const char **reasons, size_t max);

@@ -1,4 +1,5 @@
 /* A summary for programs.  The keys are documented in tstrace(1). */
+#include "core/out/errors.h"
 #include "core/out/json_value.h"
 #include "core/out/summary.h"
 
@@ -128,6 +129,12 @@ static json_t *kernels_of(const struct ts_summary *summary)
 	return list;
 }
 
+static void put_error(json_t *item, struct ts_str api, uint64_t error)
+{
+	json_object_set_new(item, "first_error", U64(error));
+	json_object_set_new(item, "first_error_name", TEXT(ts_error_name(api, error)));
+}
+
 static json_t *apis_of(const struct ts_summary *summary)
 {
 	size_t count, *order = ts_rank_apis(summary, &count);
@@ -141,6 +148,8 @@ static json_t *apis_of(const struct ts_summary *summary)
 		    "untimed_calls", U64(api->untimed), "errors", U64(api->errors), "bytes",
 		    U64(api->bytes), "share", ts_json_ratio(api->host.total_ns, all_ns));
 
+		if (api->errors)
+			put_error(item, summary->api_names.texts[order[i]], api->first_error);
 		json_array_append_new(list, ts_json_with_durations(item, &api->host));
 	}
 	free(order);

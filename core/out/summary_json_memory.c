@@ -1,4 +1,5 @@
 /* The memory of a summary, for programs. */
+#include "core/out/errors.h"
 #include "core/out/json_value.h"
 #include "core/out/summary.h"
 
@@ -134,14 +135,17 @@ static json_t *devices_of(const struct ts_summary *summary, struct ts_symbols *s
 static json_t *failed_of(const struct ts_summary *summary, struct ts_symbols *symbols,
 			 const struct ts_failed_allocation *failed)
 {
-	json_t *item = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "api", STR(failed->api), "kind",
+	json_t *item = json_pack("{s:o,s:o,s:o,s:o,s:o,s:s,s:o}", "api", STR(failed->api), "kind",
 				 STR(failed->kind), "device", STR(failed->device), "asked_bytes",
-				 U64(failed->bytes), "error", U64(failed->error), "timestamp_ns",
+				 U64(failed->bytes), "error", U64(failed->error), "error_name",
+				 ts_error_name(failed->api, failed->error), "timestamp_ns",
 				 U64(failed->timestamp_ns));
 	json_t *largest = json_array();
 
 	if (failed->has_live)
 		json_object_set_new(item, "live_bytes", U64(failed->live_bytes));
+	if (failed->has_device_live)
+		json_object_set_new(item, "device_live_bytes", U64(failed->device_live_bytes));
 	if (failed->has_free) {
 		json_object_set_new(item, "free_bytes", U64(failed->free_bytes));
 		json_object_set_new(item, "capacity_bytes", U64(failed->capacity_bytes));
@@ -153,6 +157,23 @@ static json_t *failed_of(const struct ts_summary *summary, struct ts_symbols *sy
 			       summary, symbols, failed->largest[i].stack));
 	json_object_set_new(item, "largest_live", largest);
 	return with_stack(item, summary, symbols, failed->stack);
+}
+
+static json_t *errors_of(const struct ts_summary *summary, struct ts_symbols *symbols)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < summary->failed_error_count; i++) {
+		const struct ts_failed_error *error = &summary->failed_errors[i];
+		const struct ts_failed_allocation *first = &error->first;
+
+		json_array_append_new(
+		    list, json_pack("{s:o,s:s,s:o,s:o,s:o}", "error", U64(first->error),
+				    "error_name", ts_error_name(first->api, first->error), "count",
+				    U64(error->count), "largest_bytes", U64(error->largest_bytes),
+				    "first", failed_of(summary, symbols, first)));
+	}
+	return list;
 }
 
 static json_t *samples_of(const struct ts_summary *summary)
@@ -210,9 +231,10 @@ json_t *ts_summary_json_memory(const struct ts_summary *summary, struct ts_symbo
 	json_object_set_new(memory, "failed_allocation_count", U64(summary->failed_count));
 	json_object_set_new(memory, "failed_allocation_largest_bytes",
 			    U64(summary->failed_bytes_largest));
-	for (size_t i = 0; i < summary->failed_count && i < TS_FAILED_KEPT; i++)
+	for (size_t i = 0; i < summary->failed_kept; i++)
 		json_array_append_new(failed, failed_of(summary, symbols, &summary->failed[i]));
 	json_object_set_new(memory, "failed_allocations", failed);
+	json_object_set_new(memory, "failed_allocation_errors", errors_of(summary, symbols));
 	json_object_set_new(memory, "device_memory", samples_of(summary));
 	return memory;
 }

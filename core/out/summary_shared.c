@@ -17,6 +17,14 @@ struct ts_lost_cause ts_lost_find(struct ts_str name)
 	return (struct ts_lost_cause){"", "", ""};
 }
 
+/* The end knows more than the start. */
+struct ts_str ts_cuda_text(const struct ts_summary *summary, const char *key)
+{
+	struct ts_str text = ts_json_text(ts_json_get(summary->terminal, "cuda"), key, "");
+
+	return text.size ? text : ts_json_text(ts_json_get(summary->meta, "cuda"), key, "");
+}
+
 size_t ts_no_device_reasons(const struct ts_summary *summary, const char **reasons, size_t max)
 {
 	struct ts_str why, backend = ts_summary_backend(summary, &why);

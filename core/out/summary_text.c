@@ -27,15 +27,6 @@ static void print_command(FILE *out, const struct ts_summary *summary)
 		print_str(out, ts_json_text(summary->meta, "entrypoint", "unknown"));
 }
 
-/* A value of the part of the trace that says which CUDA it met: the end knows more than the start.
- */
-static struct ts_str cuda_text(const struct ts_summary *summary, const char *key)
-{
-	struct ts_str text = ts_json_text(ts_json_get(summary->terminal, "cuda"), key, "");
-
-	return text.size ? text : ts_json_text(ts_json_get(summary->meta, "cuda"), key, "");
-}
-
 static void print_devices(FILE *out, const struct ts_summary *summary)
 {
 	fputs("\nDevice    ", out);
@@ -49,7 +40,7 @@ static void print_devices(FILE *out, const struct ts_summary *summary)
 		struct ts_str name;
 
 		snprintf(key, sizeof(key), "device_%d", i);
-		name = cuda_text(summary, key);
+		name = ts_cuda_text(summary, key);
 		if (!name.size)
 			continue;
 		fprintf(out, "\n          cuda:%d is ", i);
@@ -63,7 +54,7 @@ static void print_versions(FILE *out, const struct ts_summary *summary)
 	const char *before = "\nCUDA      ";
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		struct ts_str version = cuda_text(summary, keys[i]);
+		struct ts_str version = ts_cuda_text(summary, keys[i]);
 
 		if (!version.size)
 			continue;

@@ -1,3 +1,4 @@
+#include "core/out/errors.h"
 #include "core/out/format.h"
 #include "core/out/summary.h"
 
@@ -119,20 +120,36 @@ static void print_group(FILE *out, const struct ts_live_group *group, struct ts_
 static void print_live_then(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
 			    const struct ts_failed_allocation *failed)
 {
-	if (failed->has_live)
-		fprintf(out, "      live then: %s (%" PRIu64 " bytes) on all devices and the host",
+	const char *before = "      live then: ";
+
+	if (failed->has_device_live) {
+		fprintf(out, "%s%s (%" PRIu64 " bytes) on ", before,
+			ts_format_bytes(failed->device_live_bytes).text, failed->device_live_bytes);
+		ts_print_name(out, failed->device, 30);
+		before = "; ";
+	}
+	if (failed->has_live) {
+		fprintf(out, "%s%s (%" PRIu64 " bytes) on all devices and the host", before,
 			ts_format_bytes(failed->live_bytes).text, failed->live_bytes);
+		before = "; ";
+	}
 	if (failed->has_free) {
-		fprintf(out, "%s%s free", failed->has_live ? "; " : "      ",
+		fprintf(out, "%s%s free", *before == ';' ? before : "      ",
 			ts_format_bytes(failed->free_bytes).text);
 		if (failed->capacity_bytes)
 			fprintf(out, " of %s", ts_format_bytes(failed->capacity_bytes).text);
 		fputs(" by the driver's word", out);
 	}
-	if (failed->has_live || failed->has_free)
+	if (failed->has_device_live || failed->has_live || failed->has_free)
 		fputc('\n', out);
-	if (failed->largest_count)
-		fputs("      the largest live stacks then:\n", out);
+	if (failed->largest_count) {
+		fputs("      the largest live stacks then", out);
+		if (failed->has_device_live) {
+			fputs(" on ", out);
+			ts_print_name(out, failed->device, 30);
+		}
+		fputs(":\n", out);
+	}
 	for (size_t i = 0; i < failed->largest_count && i < STACKS_SHOWN; i++) {
 		fputs("      ", out);
 		print_held(out, failed->largest[i].bytes, failed->largest[i].count);
@@ -140,34 +157,73 @@ static void print_live_then(FILE *out, const struct ts_summary *summary, struct 
 	}
 }
 
+static void print_asked(FILE *out, const struct ts_failed_allocation *failed)
+{
+	fprintf(out, "%s asked for (%" PRIu64 " bytes, ", ts_format_bytes(failed->bytes).text,
+		failed->bytes);
+	ts_print_name(out, failed->kind, 30);
+	fputs(" on ", out);
+	ts_print_name(out, failed->device, 30);
+	fputs(") by ", out);
+	ts_print_name(out, failed->api, 60);
+}
+
+/* All that failed with one error, and the first of them. */
+static void print_error(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
+			const struct ts_failed_error *error)
+{
+	const struct ts_failed_allocation *first = &error->first;
+	const char *name = ts_error_name(first->api, first->error);
+	const char *meaning = ts_error_meaning(first->api, first->error);
+
+	/* One error of the runtime for two causes. */
+	if (!strcmp(name, "cudaErrorInsufficientDriver") && ts_cuda_text(summary, "driver").size)
+		meaning = "the driver is too old";
+	fprintf(out, "  %" PRIu64 " allocation%s failed: ", error->count,
+		error->count == 1 ? "" : "s");
+	if (*meaning)
+		fprintf(out, "%s (%s)", meaning, name);
+	else if (*name)
+		fputs(name, out);
+	else
+		fprintf(out, "error %" PRIu64, first->error);
+	fputs("\n    the first: ", out);
+	print_asked(out, first);
+	fprintf(out, ", at %s\n", ts_format_ns(first->timestamp_ns).text);
+	print_stack(out, summary, symbols, first->stack);
+}
+
+/* With what was live then only where memory was short. */
 static void print_failed(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
 			 size_t rows)
 {
-	size_t kept =
-	    summary->failed_count < TS_FAILED_KEPT ? summary->failed_count : TS_FAILED_KEPT;
+	uint64_t told = 0;
 	size_t shown;
 
 	fputs("\nFailed allocations\n", out);
 	if (!summary->failed_count)
 		fputs("  none recorded\n", out);
-	for (shown = 0; shown < kept && shown < rows; shown++) {
+	for (size_t i = 0; i < summary->failed_error_count; i++) {
+		if (summary->failed_errors[i].first.error == TS_ERROR_OUT_OF_MEMORY)
+			continue;
+		print_error(out, summary, symbols, &summary->failed_errors[i]);
+		told += summary->failed_errors[i].count;
+	}
+	for (shown = 0; shown < summary->failed_kept && shown < rows; shown++) {
 		const struct ts_failed_allocation *failed = &summary->failed[shown];
 
-		fprintf(out, "  %s asked for (%" PRIu64 " bytes, ",
-			ts_format_bytes(failed->bytes).text, failed->bytes);
-		ts_print_name(out, failed->kind, 30);
-		fputs(" on ", out);
-		ts_print_name(out, failed->device, 30);
-		fputs(") by ", out);
-		ts_print_name(out, failed->api, 60);
-		fprintf(out, ", error %s, at %s\n", ts_format_error(failed->error).text,
+		fputs("  ", out);
+		print_asked(out, failed);
+		fprintf(out, ", error %s, at %s\n",
+			ts_format_error(failed->api, failed->error).text,
 			ts_format_ns(failed->timestamp_ns).text);
 		print_stack(out, summary, symbols, failed->stack);
 		print_live_then(out, summary, symbols, failed);
 	}
-	if (shown < summary->failed_count)
+	told += shown;
+	if (told < summary->failed_count)
 		fprintf(out, "  ... and %" PRIu64 " more, the largest of all asked for %s\n",
-			summary->failed_count - shown,
+			summary->failed_count - told,
 			ts_format_bytes(summary->failed_bytes_largest).text);
 }
 

@@ -1,4 +1,5 @@
 /* The tables of a report that show where time went. */
+#include "core/out/errors.h"
 #include "core/out/format.h"
 #include "core/out/rank.h"
 #include "core/out/summary.h"
@@ -86,8 +87,16 @@ static void print_api(FILE *out, const struct ts_api_sum *api, struct ts_str nam
 	ts_print_name(out, name, NAME_WIDTH);
 	if (api->host.count && api->untimed)
 		fprintf(out, "  (and %" PRIu64 " not timed)", api->untimed);
-	if (api->errors)
-		fprintf(out, "  (%" PRIu64 " failed)", api->errors);
+	if (api->errors) {
+		const char *error = ts_error_name(name, api->first_error);
+
+		fprintf(out, "  (%" PRIu64 " failed, %s", api->errors,
+			api->errors == 1 ? "" : "the first with ");
+		if (*error)
+			fprintf(out, "%s)", error);
+		else
+			fprintf(out, "error %" PRIu64 ")", api->first_error);
+	}
 	fputc('\n', out);
 }
 

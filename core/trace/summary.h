@@ -19,7 +19,7 @@ struct ts_kernel_sum {
 struct ts_api_sum {
 	struct ts_durations host;
 	uint64_t untimed; /* calls whose duration is not recorded: those that allocate and free */
-	uint64_t errors, bytes;
+	uint64_t errors, first_error, bytes;
 };
 
 /* Copies of one direction, sets, or pages that the driver moved. */
@@ -43,6 +43,7 @@ struct ts_stream_sum {
 	struct ts_intervals busy;
 };
 
+#define TS_ERROR_OUT_OF_MEMORY 2 /* of the runtime and of the driver */
 #define TS_FAILED_KEPT 20
 #define TS_LARGEST_KEPT 8 /* of a failed allocation */
 
@@ -55,11 +56,19 @@ struct ts_failed_allocation {
 	struct ts_str api, kind, device;
 	uint64_t bytes, error, timestamp_ns;
 	uint32_t stack; /* number or TS_MAP_NONE */
-	bool has_live, has_free;
+	bool has_live, has_device_live, has_free;
 	uint64_t live_bytes;		     /* of all allocations that tstrace saw */
+	uint64_t device_live_bytes;	     /* of those on the device; the host is one too */
 	uint64_t free_bytes, capacity_bytes; /* as the driver said just after */
-	struct ts_live_at_failure largest[TS_LARGEST_KEPT];
+	struct ts_live_at_failure largest[TS_LARGEST_KEPT]; /* on that device, if that is known */
 	size_t largest_count; /* 0: not recorded, or only with an earlier failure */
+};
+
+/* All that failed with one error of the runtime or the driver. */
+#define TS_FAILED_ERRORS 16
+struct ts_failed_error {
+	uint64_t count, largest_bytes;
+	struct ts_failed_allocation first;
 };
 
 struct ts_samples { /* of one device's memory as the driver reports it */
@@ -117,8 +126,11 @@ struct ts_summary {
 	struct ts_spans spans;
 	struct ts_live live;
 	struct ts_stacks stacks;
-	struct ts_failed_allocation failed[TS_FAILED_KEPT];
-	uint64_t failed_count, failed_bytes_largest;
+	struct ts_failed_allocation failed[TS_FAILED_KEPT]; /* those without memory */
+	size_t failed_kept;
+	uint64_t failed_count, failed_bytes_largest; /* of all */
+	struct ts_failed_error failed_errors[TS_FAILED_ERRORS];
+	size_t failed_error_count;
 	struct ts_failure_sample failure_samples[TS_FAILURE_SAMPLES];
 	size_t failure_sample_count;
 };

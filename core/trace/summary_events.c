@@ -54,16 +54,11 @@ static void take_largest(struct ts_summary *summary, struct ts_failed_allocation
 	}
 }
 
-static void note_failed(struct ts_summary *summary, const struct ts_event *event, uint32_t stack)
+static void keep_failed(struct ts_summary *summary, struct ts_failed_allocation *failed,
+			const struct ts_event *event, uint32_t stack)
 {
 	const struct ts_ev_op *op = &event->op;
-	struct ts_failed_allocation *failed;
 
-	if (op->bytes > summary->failed_bytes_largest)
-		summary->failed_bytes_largest = op->bytes;
-	if (summary->failed_count++ >= TS_FAILED_KEPT)
-		return;
-	failed = &summary->failed[summary->failed_count - 1];
 	*failed = (struct ts_failed_allocation){
 	    .api = ts_pool_copy(&summary->pool, op->api.size ? op->api : op->op_name),
 	    .kind = ts_pool_copy(&summary->pool, op->memory_kind),
@@ -74,8 +69,43 @@ static void note_failed(struct ts_summary *summary, const struct ts_event *event
 	    .stack = stack,
 	    .has_live = ts_event_has(event, op, live_bytes),
 	    .live_bytes = op->live_bytes,
+	    .has_device_live = ts_event_has(event, op, device_live_bytes),
+	    .device_live_bytes = op->device_live_bytes,
 	};
 	take_largest(summary, failed, op->largest_live);
+}
+
+static bool is_of_runtime(struct ts_str api)
+{
+	return api.size > 4 && !memcmp(api.at, "cuda", 4);
+}
+
+/* Only what failed for want of memory has a story of its own, others are counted by their error. */
+static void note_failed(struct ts_summary *summary, const struct ts_event *event, uint32_t stack)
+{
+	const struct ts_ev_op *op = &event->op;
+	struct ts_str api = op->api.size ? op->api : op->op_name;
+	struct ts_failed_error *same = summary->failed_errors;
+	struct ts_failed_error *end = same + summary->failed_error_count;
+
+	summary->failed_count++;
+	if (op->bytes > summary->failed_bytes_largest)
+		summary->failed_bytes_largest = op->bytes;
+	if (op->error == TS_ERROR_OUT_OF_MEMORY && summary->failed_kept < TS_FAILED_KEPT)
+		keep_failed(summary, &summary->failed[summary->failed_kept++], event, stack);
+	while (same < end && (same->first.error != op->error ||
+			      is_of_runtime(same->first.api) != is_of_runtime(api)))
+		same++;
+	if (same == end) {
+		if (summary->failed_error_count == TS_FAILED_ERRORS)
+			return;
+		summary->failed_error_count++;
+		*same = (struct ts_failed_error){0};
+		keep_failed(summary, &same->first, event, stack);
+	}
+	same->count++;
+	if (op->bytes > same->largest_bytes)
+		same->largest_bytes = op->bytes;
 }
 
 /* The whole of a name that the writer may have shortened; `given` is the event's full_name. */
@@ -137,7 +167,8 @@ static void on_op(struct ts_summary *summary, const struct ts_event *event)
 		sum->untimed++;
 	else
 		ts_durations_add(&sum->host, op->duration_ns);
-	sum->errors += op->error != 0;
+	if (op->error && !sum->errors++)
+		sum->first_error = op->error;
 	sum->bytes += op->bytes;
 	if (op->error && ts_event_has(event, op, bytes) && op->memory_kind.size &&
 	    !ts_event_has(event, op, address)) {
@@ -356,8 +387,10 @@ void ts_summary_settle(struct ts_summary *summary)
 {
 	ts_live_finish(&summary->live);
 	ts_spans_finish(&summary->spans);
-	for (size_t i = 0; i < summary->failed_count && i < TS_FAILED_KEPT; i++)
+	for (size_t i = 0; i < summary->failed_kept; i++)
 		match_sample(summary, &summary->failed[i]);
+	for (size_t i = 0; i < summary->failed_error_count; i++)
+		match_sample(summary, &summary->failed_errors[i].first);
 	for (size_t i = 0; i < summary->device_names.count; i++)
 		ts_intervals_finish(&summary->devices[i].busy);
 	for (size_t i = 0; i < summary->stream_names.count; i++)

@@ -31,6 +31,9 @@ for api in "cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaStreamCreat
 assert [e for e in t.of("op") if "grid" in e and e["error"] == 35], "the failed launch"
 PY
 summary shared.jsonl >out
+grep -q '^  [0-9]* allocations failed: no driver (cudaErrorInsufficientDriver)$' out || { cat out; fail "errors without their name"; }
+[ "$(sed -n '/^Failed allocations/,/^$/p' out | grep -c 'asked for')" = 1 ] || { cat out; fail "one driver that is missing, told many times"; }
+grep -q 'out of memory' out && { cat out; fail "no driver is told as no memory"; }
 grep '^Backend' out | grep -q 'no CUDA driver' || { cat out; fail "the summary does not say why"; }
 
 # On the simulated device the shared runtime is the simulated one; the static one is told how to get there.
