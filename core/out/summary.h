@@ -17,11 +17,10 @@ void ts_summary_json(FILE *out, struct ts_summary *summary, struct ts_symbols *s
 /* --- shared by the two --- */
 
 struct ts_lost_cause {
-	const char *name, *variable, *what;
+	const char *name, *variable, *what, *advice;
 };
 
-/* What the trace format's `lost` causes mean; an unknown cause has an empty variable and meaning.
- */
+/* What the trace format's `lost` causes mean; an unknown cause has empty texts. */
 struct ts_lost_cause ts_lost_find(struct ts_str name);
 
 /* A value of the part of the trace that says which CUDA it met, as "driver"; empty if it is not

@@ -21,10 +21,10 @@ static json_t *lost_of(const struct ts_summary *summary)
 	while ((item = ts_summary_next_loss(summary, item))) {
 		struct ts_lost_cause cause = ts_lost_find(item->key);
 
-		json_array_append_new(list, json_pack("{s:o,s:o,s:o,s:o}", "cause", STR(item->key),
-						      "count", U64(item->number.whole), "what",
-						      TEXT(cause.what), "variable",
-						      TEXT(cause.variable)));
+		json_array_append_new(
+		    list, json_pack("{s:o,s:o,s:o,s:o,s:o}", "cause", STR(item->key), "count",
+				    U64(item->number.whole), "what", TEXT(cause.what), "variable",
+				    TEXT(cause.variable), "advice", TEXT(cause.advice)));
 	}
 	return list;
 }

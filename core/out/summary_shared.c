@@ -6,7 +6,7 @@
 struct ts_lost_cause ts_lost_find(struct ts_str name)
 {
 	static const struct ts_lost_cause causes[] = {
-#define TS_LOST(name, variable, what) {#name, variable, what},
+#define TS_LOST(name, variable, what, advice) {#name, variable, what, advice},
 #include "core/record/lost.def"
 #undef TS_LOST
 	};
@@ -14,7 +14,7 @@ struct ts_lost_cause ts_lost_find(struct ts_str name)
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (ts_str_is(name, causes[i].name))
 			return causes[i];
-	return (struct ts_lost_cause){"", "", ""};
+	return (struct ts_lost_cause){"", "", "", ""};
 }
 
 /* The end knows more than the start. */

@@ -7,6 +7,24 @@
 
 #define WIDTH 200 /* of a text from the trace */
 
+/* Words in lines of 100 columns, under what they are about. */
+static void print_wrapped(FILE *out, const char *text)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t size = strcspn(text, " ");
+
+		if (!column || column + 1 + size > 100)
+			column = (size_t)fprintf(out, column ? "\n    " : "    ") - (column > 0);
+		else
+			column += (size_t)fprintf(out, " ");
+		column += fwrite(text, 1, size, out);
+		text += size + (text[size] == ' ');
+	}
+	fputc('\n', out);
+}
+
 /* What the writer counted as lost; true when there is something. */
 static bool print_lost(FILE *out, const struct ts_summary *summary)
 {
@@ -24,6 +42,8 @@ static bool print_lost(FILE *out, const struct ts_summary *summary)
 		if (*cause.variable)
 			fprintf(out, " (see %s)", cause.variable);
 		fputc('\n', out);
+		if (*cause.advice)
+			print_wrapped(out, cause.advice);
 	}
 	return any;
 }

@@ -11,6 +11,8 @@
 #define WORD 8u
 #define INDEX_MASK (TS_INDEX_SLOTS - 1)
 #define INDEX_LIMIT (TS_INDEX_SLOTS / 4 * 3)
+_Static_assert(INDEX_LIMIT == 24576 && TS_ARENA_CHUNKS * (uint64_t)TS_ARENA_CHUNK == 256 << 20,
+	       "lost.def tells these");
 
 /* Finding is lock-free; adding is rare (once for each distinct name and stack) and takes a lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -144,7 +144,7 @@ static inline void ts_commit(struct ts_ring *ring, unsigned slots)
 
 /* Count a loss; any thread, any context; signal-safe. */
 enum ts_lost {
-#define TS_LOST(name, variable, help) TS_LOST_##name,
+#define TS_LOST(name, ...) TS_LOST_##name,
 #include "core/record/lost.def"
 #undef TS_LOST
 	TS_LOST_CAUSES

@@ -98,7 +98,7 @@ void ts_print_begin(void)
 static void print_losses(void)
 {
 	static const char *const names[] = {
-#define TS_LOST(name, variable, help) #name,
+#define TS_LOST(name, ...) #name,
 #include "core/record/lost.def"
 #undef TS_LOST
 	};

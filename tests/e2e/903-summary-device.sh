@@ -118,6 +118,17 @@ for lost, bypassed in (dict(ring_full=6), False), (dict(ring_full=4, no_memory=2
     assert ("6 of 6 device intervals have no launch: the launches are among the events that were dropped" in text) != bypassed, text
     assert "PARTIAL" in text, text
 
+# The store of names was full: what that means and what to do, in lines that fit.
+found = run([], dict(lost=dict(names=70000)))["losses"]["lost"]
+assert [(l["cause"], l["count"], l["variable"]) for l in found] == [("names", 70000, "TSTRACE_STACKS, TSTRACE_WINDOW")], found
+assert "TSTRACE_STACKS=0" in found[0]["advice"] and "24576" in found[0]["advice"], found
+losses = run([], dict(lost=dict(names=70000, late=1)), {}, "--rows", "9").split("\nLosses")[1].split("\n\n")[0].splitlines()
+assert losses[0] == " (this report is PARTIAL)" and losses[-1] == "  1 late: calls after the session had ended", losses
+assert losses[1] == "  70000 names: names and stacks that found the name store full (see TSTRACE_STACKS, TSTRACE_WINDOW)", losses
+told = losses[2:-1]
+assert 2 <= len(told) <= 4 and all(l.startswith("    ") and 60 < len(l) <= 100 for l in told[:-1]), told
+assert " ".join(l.strip() for l in told) == found[0]["advice"], told
+
 # a failed free is no failed allocation; work captured into a graph has not run
 found = run([op("cudaFree", 5, error=1, memory_kind="device", address="0x10"),
              op("cudaLaunchKernel", 6, op_name="k", grid=[1, 1, 1], captured=True)])
