@@ -8,7 +8,10 @@ SAN     ?=
 comma   := ,
 # One build folder per variant: SAN=address,undefined -> build-address-undefined; CC=clang -> its own too.
 B       := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(findstring clang,$(CC)),-clang)
+# A step of the build is one short line; V=1 shows the commands instead, -s nothing.
 Q       := $(if $(V),,@)
+silent  := $(findstring s,$(filter-out --%,$(firstword $(MAKEFLAGS))))
+q        = $(if $(V),,@$(if $(silent),,printf '  %-5s %s\n' $1 $2; ))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -47,7 +50,7 @@ all: $B/libtstrace.so $B/link/libtstrace.so $B/tstrace sim ## build the library,
 
 $B/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE) $(CUDAFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call q,CC,$<)$(CC) $(BASE) $(CUDAFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 # The sanitizers' runtimes call dlsym before they are ready to check anything: what runs then is not instrumented.
 early := $(patsubst %,$B/obj/%.o,preload/dlsym preload/elf preload/real preload/fn preload/nvtx_env core/base core/loader)
@@ -57,10 +60,10 @@ $(early): SANFLAGS := $(if $(SAN),-DTS_SANITIZED)
 # What -ltstrace finds; the name in it is that of the library.
 $B/link/libtstrace.so: $B/obj/preload/link/link.o preload/tstrace.map
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libtstrace.so -Wl,--version-script=preload/tstrace.map $< -o $@
+	$(call q,LD,$@)$(CC) $(LDBASE) -shared -Wl,-soname,libtstrace.so -Wl,--version-script=preload/tstrace.map $< -o $@
 
 $B/libtstrace.so: $(call obj,$(lib_src)) preload/tstrace.map
-	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,libtstrace.so -Wl,-z,nodelete -Wl,-z,now $(if $(SAN),,-Wl$(comma)--no-undefined) \
+	$(call q,LD,$@)$(CC) $(LDBASE) -shared -Wl,-soname,libtstrace.so -Wl,-z,nodelete -Wl,-z,now $(if $(SAN),,-Wl$(comma)--no-undefined) \
 		-Wl,--gc-sections -Wl,--version-script=preload/tstrace.map $(call obj,$(lib_src)) -o $@
 
 # A square root is an instruction, without errno, and so without libm.
@@ -70,14 +73,14 @@ $B/obj/core/session/view.o: CUDAFLAGS += -fno-math-errno
 # instruction set of CUDA 12.0, whose driver is the first that loads it.  Without nvcc: none, see cupti/reduce.c.
 $B/gen/reduce.ptx: core/session/reduce.cu core/session/reduce.h core/session/reduce_device.h core/tstrace.h Makefile
 	@mkdir -p $(@D)
-	$(Q)$(if $(NVCC),arch=$$($(NVCC) --list-gpu-arch | sort -t_ -k2n | head -n1) && \
+	$(call q,GEN,$@)$(if $(NVCC),arch=$$($(NVCC) --list-gpu-arch | sort -t_ -k2n | head -n1) && \
 		$(NVCC) -ccbin $(CXX) -std=c++17 -O3 -arch=$$arch -rdc=true -Wno-deprecated-gpu-targets -I. -ptx $< -o $@ && \
 		sed -i -e '/^\/\//d' -e 's/^\.version \(8\.[1-9]\|9\|[1-9][0-9]\).*/.version 8.0/' $@,: > $@)
 $B/obj/cupti/ptx.o: $B/gen/reduce.ptx
 $B/obj/cupti/ptx.o: CUDAFLAGS += -DPTX_FILE='"$B/gen/reduce.ptx"'
 
 $B/tstrace: $(call obj,$(tool_src))
-	$(Q)$(CC) $(LDBASE) $^ $(tool_libs) -o $@
+	$(call q,LD,$@)$(CC) $(LDBASE) $^ $(tool_libs) -o $@
 
 include tests/sim/sim.mk
 include tests/tests.mk
@@ -108,7 +111,7 @@ clean: ## remove every build folder
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
-	@echo 'Variables: PREFIX, DESTDIR, CC, CFLAGS, CUDA_HOME, SAN=address,undefined or SAN=thread, V=1 (show commands)'
+	@echo 'Variables: PREFIX, DESTDIR, CC, CFLAGS, CUDA_HOME, SAN=address,undefined or SAN=thread, V=1 (show commands in full)'
 
 .PHONY: all demo install uninstall clean help sim check check-gpu bench
 -include $(shell find $B -name '*.d' 2>/dev/null)

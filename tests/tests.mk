@@ -9,7 +9,7 @@ unit_cuda = $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_sim*.
 unit_obj  = $(filter-out %/cli/main.o,$(call obj,$(sort $(wildcard core/*.c core/*/*.c cupti/*.c))))
 $B/unit/%: $B/obj/tests/unit/%.o $(unit_obj)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) $^ $(tool_libs) -lcmocka -ldl -o $@
+	$(call q,LD,$@)$(CC) $(LDBASE) $^ $(tool_libs) -lcmocka -ldl -o $@
 
 -include tests/e2e/apps/apps.mk
 -include tests/bench/bench.mk

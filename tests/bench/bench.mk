@@ -20,24 +20,24 @@ $B/obj/tests/bench/probe_stack.o: CUDAFLAGS += -fno-optimize-sibling-calls
 
 $B/bench/%: $B/obj/tests/bench/%.o | $B/bench/libcudart.so.13
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) $< $(bench_lib) -Wl,-rpath-link,$B/bench -ldl -o $@
+	$(call q,LD,$@)$(CC) $(LDBASE) $< $(bench_lib) -Wl,-rpath-link,$B/bench -ldl -o $@
 $B/bench/probe_event $B/bench/probe_stack $B/bench/probe_throw: bench_lib := $B/bench/libcudart.so.13
 
 $B/bench/libfloor.so: $B/obj/tests/bench/floor.o
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) $^ -ldl -o $@
+	$(call q,LD,$@)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) $^ -ldl -o $@
 $B/bench/libcudart.so.13: $B/obj/tests/bench/fake_cudart.o $B/bench/libcuda.so.1 tests/bench/fake_cudart.map
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) -Wl,--version-script=tests/bench/fake_cudart.map $< \
+	$(call q,LD,$@)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) -Wl,--version-script=tests/bench/fake_cudart.map $< \
 		-Wl,--no-as-needed $B/bench/libcuda.so.1 -o $@
 $B/bench/libcuda.so.1: $B/obj/tests/bench/fake_cuda.o
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) $^ -o $@
+	$(call q,LD,$@)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) $^ -o $@
 $B/bench/libpeer_lttng.so: $B/obj/tests/bench/peer_lttng.o
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) $^ -llttng-ust -ldl -o $@
+	$(call q,LD,$@)$(CC) $(LDBASE) -shared -Wl,-soname,$(@F) $^ -llttng-ust -ldl -o $@
 $B/bench/libthrow.so: tests/bench/throw.cc
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -O2 -Wall -Wextra -fPIC -fvisibility=hidden -shared $< -o $@
+	$(call q,CXX,$@)$(CXX) -std=c++17 -O2 -Wall -Wextra -fPIC -fvisibility=hidden -shared $< -o $@
 
 .PHONY: bench-run

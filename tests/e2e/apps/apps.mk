@@ -22,38 +22,38 @@ apps_nvcc  = $(NVCC) -ccbin $(CXX) -std=c++17 -arch=sm_75 -Wno-deprecated-gpu-ta
 
 $B/obj/apps/%.o: $(apps_dir)/%.cu $(apps_dir)/check.h $(apps_dir)/apps.mk
 	@mkdir -p $(@D)
-	$(Q)$(apps_nvcc) -c $< -o $@
+	$(call q,NVCC,$<)$(apps_nvcc) -c $< -o $@
 
 $B/obj/apps/%.ptds.o: $(apps_dir)/%.cu $(apps_dir)/check.h $(apps_dir)/apps.mk
 	@mkdir -p $(@D)
-	$(Q)$(apps_nvcc) --default-stream per-thread -c $< -o $@
+	$(call q,NVCC,$<)$(apps_nvcc) --default-stream per-thread -c $< -o $@
 
 $(apps_cu:%=$B/apps/%-shared): $B/apps/%-shared: $B/obj/apps/%.o
 	@mkdir -p $(@D)
-	$(Q)$(apps_nvcc) -cudart shared $< -o $@ -lpthread -ldl
+	$(call q,NVCC,$@)$(apps_nvcc) -cudart shared $< -o $@ -lpthread -ldl
 
 $(apps_cu:%=$B/apps/%-static): $B/apps/%-static: $B/obj/apps/%.o $(sim_static)
 	@mkdir -p $(@D)
-	$(Q)$(apps_nvcc) -cudart static -L$B/sim/static $< -o $@ -lpthread -ldl
+	$(call q,NVCC,$@)$(apps_nvcc) -cudart static -L$B/sim/static $< -o $@ -lpthread -ldl
 
 $(apps_cu:%=$B/apps/%-gpustatic): $B/apps/%-gpustatic: $B/obj/apps/%.o
 	@mkdir -p $(@D)
-	$(Q)$(apps_nvcc) -cudart static $< -o $@ -lpthread -ldl
+	$(call q,NVCC,$@)$(apps_nvcc) -cudart static $< -o $@ -lpthread -ldl
 
 $(apps_ptds:%=$B/apps/%-ptds): $B/apps/%-ptds: $B/obj/apps/%.ptds.o
 	@mkdir -p $(@D)
-	$(Q)$(apps_nvcc) -cudart shared $< -o $@ -lpthread -ldl
+	$(call q,NVCC,$@)$(apps_nvcc) -cudart shared $< -o $@ -lpthread -ldl
 
 $B/apps/plugin.so: $B/obj/apps/plugin.o
 	@mkdir -p $(@D)
-	$(Q)$(apps_nvcc) -shared -cudart shared $< -o $@
+	$(call q,NVCC,$@)$(apps_nvcc) -shared -cudart shared $< -o $@
 
 $B/apps/demo: $B/apps/demo-shared
-	$(Q)cp $< $@
+	$(call q,CP,$@)cp $< $@
 
 # The C programs: one is linked with the driver, the others find what they need at run time.
 $(apps_c:%=$B/apps/%-shared): $B/apps/%-shared: $(apps_dir)/%.c $B/sim/libcuda.so.1
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) $(SANFLAGS) $(CUDAFLAGS) $< -o $@ $(if $(filter driver,$*),-L$B/sim -l:libcuda.so.1) -ldl
+	$(call q,CC,$@)$(CC) -std=gnu11 -O1 -g $(WARN) $(SANFLAGS) $(CUDAFLAGS) $< -o $@ $(if $(filter driver,$*),-L$B/sim -l:libcuda.so.1) -ldl
 
 .PHONY: apps
