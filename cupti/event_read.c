@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "core/env.h"
+#include "core/lock.h"
 #include "core/record/alone.h"
 #include "cupti/device.h"
 #include "cupti/event.h"
@@ -249,24 +250,11 @@ void event_reader_flush(unsigned timeout_ms, bool forced)
 	pthread_mutex_unlock(&event_lock);
 }
 
-/* pthread_mutex_clocklock() would do, but the thread sanitizer does not see it. */
-static bool lock_within(pthread_mutex_t *mutex, unsigned ms)
-{
-	const struct timespec step = { .tv_nsec = 1000000 };
-
-	for (unsigned i = 0; i < ms; i++) {
-		if (!pthread_mutex_trylock(mutex))
-			return true;
-		nanosleep(&step, NULL);
-	}
-	return false;
-}
-
 void event_reader_stop(void)
 {
 	/* What is being read is neither pending nor given out.  Our thread may hang in the driver:
 	 * then some of it is told twice. */
-	bool locked = lock_within(&event_driver_lock, LAST_MS);
+	bool locked = ts_lock_within(&event_driver_lock, LAST_MS);
 
 	pthread_mutex_lock(&event_lock);
 	if (!atomic_exchange(&stopped, true) && event_pending)

@@ -14,6 +14,7 @@
 #include "core/aside.h"
 #include "core/env.h"
 #include "core/loader.h"
+#include "core/lock.h"
 #include "core/log.h"
 #include "core/record/alone.h"
 #include "core/record/arena_life.h"
@@ -333,14 +334,9 @@ int ts_record_flush(unsigned timeout_ms, bool to_disk)
  * very moment is waited for: its trace has an end too. */
 static int state_to_finish(void)
 {
-	struct timespec deadline;
-	bool locked;
-	int state;
+	bool locked = ts_lock_within(&open_lock, FINISH_MS);
+	int state = atomic_load(&ts_recording);
 
-	clock_gettime(CLOCK_MONOTONIC, &deadline);
-	deadline.tv_sec += FINISH_MS / 1000;
-	locked = !pthread_mutex_clocklock(&open_lock, CLOCK_MONOTONIC, &deadline);
-	state = atomic_load(&ts_recording);
 	if (state == TS_REC_UNOPENED)
 		atomic_store(&ts_recording, TS_REC_FINISHED);
 	if (locked)

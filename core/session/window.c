@@ -12,6 +12,8 @@
 /* Taken by whoever switches; CUPTI is called under it, which never calls back into here. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ts_window_spec spec;
+_Atomic uint64_t ts_closed_at;
+
 static enum ts_gate gate, now;          /* what the variable says; what is in force */
 static unsigned pauses;
 static bool device_started;
@@ -35,6 +37,7 @@ bool ts_window_begin(void)
 		gate = TS_GATE_WARM;
 	now = pauses ? TS_GATE_CLOSED : gate;
 	windows = now == TS_GATE_OPEN;
+	ts_closed_at = ts_clock_now();
 	return now == TS_GATE_OPEN;
 }
 
@@ -62,24 +65,26 @@ void ts_window_device_started(void)
 }
 
 /* The border in the trace, in time order with the memory events around it. */
-static void mark(bool open, enum ts_window_cause cause)
+static uint64_t mark(bool open, enum ts_window_cause cause)
 {
 	struct ts_ring *ring = ts_own_ring();
 	struct ts_rec_window *rec = ring ? ts_reserve(ring, 1) : NULL;
+	uint64_t t = rec ? ts_stamp(ring) : ts_clock_now();
 
 	if (!rec)
-		return;
+		return t;
 	*rec = (struct ts_rec_window){
 		.h = { .kind = TS_REC_WINDOW,
 		       .slots = 1,
 		       .device = TS_DEVICE_NONE,
-		       .t = ts_stamp(ring),
+		       .t = t,
 		       .span = ts_self.span },
 		.number = windows,
 		.open = open,
 		.cause = (uint8_t)cause,
 	};
 	ts_commit(ring, 1);
+	return t;
 }
 
 /* Under the lock.  The backend is on before the first launch that is recorded, and off after the
@@ -94,7 +99,7 @@ static void apply(enum ts_window_cause cause)
 	if (wanted == now)
 		return;
 	if (now == TS_GATE_OPEN) {
-		mark(false, cause);
+		ts_closed_at = mark(false, cause);
 		atomic_compare_exchange_strong(&ts_recording, &from, to);
 		now = wanted;
 		set_device();

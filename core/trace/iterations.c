@@ -19,6 +19,8 @@ static void see_number(struct ts_iterations *set, uint64_t number)
 /* Sums the first `count` up and forgets them. */
 static void fold(struct ts_iterations *set, size_t count)
 {
+	if (!count)
+		return;
 	for (size_t i = 0; i < count; i++) {
 		const struct ts_iteration *item = &set->items[i];
 		const struct ts_iteration *next = i + 1 < set->count ? item + 1 : NULL;

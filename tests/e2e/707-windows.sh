@@ -153,6 +153,66 @@ assert t.terminal["earlier_frees"] == 1 and t.terminal["earlier_free_bytes"] == 
 assert t.terminal["unmatched_frees"] == 1 and t.terminal["windows"] == 2, t.terminal
 PY
 
+# Outside, events have no times: blocks that threads hand to each other, at addresses that are soon another's, are known
+# all the same when a window opens.
+sim_program handed -I"$e2e/../../core" <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#define TSTRACE_DYNAMIC
+#include "tstrace.h"
+static void *_Atomic slots[16];
+static long blocks;
+static void *swap(void *arg)
+{
+	unsigned seed = (unsigned)(size_t)arg;
+
+	for (int i = 0; i < 20000; i++) {
+		unsigned bytes = 256 + (seed = seed * 1103515245 + 12345) % 8 * 256, at = (seed >> 16) % 16;
+		void *p = NULL, *old;
+
+		if ((seed >> 24) % 4 && cudaMalloc(&p, bytes))
+			return (void *)1;
+		old = atomic_exchange(&slots[at], p);
+		if (old && cudaFree(old))
+			return (void *)1;
+	}
+	return NULL;
+}
+int main(void)
+{
+	pthread_t threads[4];
+	void *bad;
+
+	for (size_t i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, swap, (void *)(i + 1));
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &bad);
+		if (bad)
+			return 2;
+	}
+	for (int i = 0; i < 16; i++)
+		blocks += slots[i] != NULL;
+	tstrace_resume(NULL);
+	for (int i = 0; i < 16; i++)
+		cudaFree(slots[i]);
+	printf("%ld\n", blocks);
+	return 0;
+}
+C
+for i in 1 2 3; do
+	rm -f handed.jsonl
+	TSTRACE_SIM_REUSE=lifo TSTRACE_WINDOW=api traced handed.jsonl ./handed >out || fail "handed: status $?"
+	valid handed.jsonl
+	holds handed.jsonl "$(cat out)" <<'PY'
+(mark,) = t.of("op", op_name="tstrace.window")
+assert mark["live_blocks"] == int(args[0]) > 4, mark
+assert t.terminal["earlier_frees"] == mark["live_blocks"], (t.terminal, mark)
+assert t.terminal["earlier_free_bytes"] == mark["live_bytes"] and t.terminal["live_bytes"] == 0, (t.terminal, mark)
+assert not t.of("memory") and "unmatched_frees" not in t.terminal and t.terminal["lost"] == {}, t.terminal
+PY
+done
+
 # A signal that the program handles itself is not taken.
 sim_program handles <<'C'
 #include <signal.h>
