@@ -287,8 +287,8 @@ static void print_call(const struct ts_rec *rec, uint32_t thread, uint8_t kind, 
 	ts_saw_time(ns);
 }
 
-/* Outside the window order is not known, see struct ts_block.  An allocation (sign 1) or a free (-1)
- * came before what it follows; or its own effect was met before. */
+/* Outside the window order is not known, see struct ts_block.  An allocation (sign 1) or a free
+ * (-1) came before what it follows; or its own effect was met before. */
 static void came_first(struct ts_block *block, const struct ts_rec *rec, int sign)
 {
 	if ((rec->flags & TS_F_OUTSIDE) && block->ahead * sign < INT8_MAX)
