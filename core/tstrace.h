@@ -280,7 +280,7 @@ struct tstrace_memory {
 	enum tstrace_category category;
 };
 
-/* -ERANGE: in the future, or a free before its allocation; -EEXIST: the tensor is on that live
+/* -ERANGE: in the future, or before the storage's last event; -EEXIST: the tensor is on that live
  * storage already; -EINVAL: other bytes than the live storage has; -ENOENT: a free of what is not
  * live, counted in the terminal's unmatched_frees.  One free ends a storage and its aliases. */
 TSTRACE_API int tstrace_record_memory_alloc(tstrace_session *session, tstrace_span span,

@@ -60,11 +60,14 @@ TS_EXPORT int tstrace_open(tstrace_session **session, const char *path,
 		ts_self.depth--;
 		return -EBUSY;
 	}
-	error = path && !*path ? -EINVAL : ts_record_open_as(&as);
 	thread = ts_api_thread();
-	if (thread && error && error != -EALREADY && !thread->error[0])
+	if (thread)
+		thread->error[0] = '\0';
+	error = path && !*path ? -EINVAL : ts_record_open_as(&as);
+	if (thread && error && !thread->error[0])
 		snprintf(thread->error, sizeof(thread->error), "%s: %s", path ? path : "the trace",
-			 ts_errno_text(error));
+			 error == -EALREADY ? "the session is open already"
+					    : ts_errno_text(error));
 	ts_self.depth--;
 	if (session)
 		*session = error && error != -EALREADY ? NULL : &the_session;
@@ -133,6 +136,10 @@ static void name_open(struct ts_api_thread *thread)
 
 		used += more > 0 ? (size_t)more : 0;
 	}
+	/* It is for a terminal. */
+	for (char *p = thread->error; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
 }
 
 TS_EXPORT int tstrace_finish(tstrace_session *session, const char **path)
@@ -146,7 +153,7 @@ TS_EXPORT int tstrace_finish(tstrace_session *session, const char **path)
 	/* What is still open when the session has ended stays so. */
 	if (thread && thread->depth && (state == TS_REC_ON || state == TS_REC_OFF)) {
 		name_open(thread);
-		ts_say("finish: %s", thread->error);
+		ts_say_once("finish: %s", thread->error);
 		return -EBUSY;
 	}
 	return tell(ts_record_finish(NULL));

@@ -49,31 +49,51 @@ static int refuse_pairing(struct ts_event *event, enum ts_storage_result result,
 				       (unsigned long long)m->bytes);
 	case TS_STORAGE_ABSENT:
 		return ts_event_refuse(event, -ENOENT, "storage %s is not live", id);
-	case TS_STORAGE_TIME:
-		return ts_event_refuse(event, -ERANGE, "storage %s: before its allocation", id);
 	default:
-		return ts_event_refuse(event, -ENOMEM, "out of memory");
+		return ts_event_refuse(event, -ERANGE, "storage %s: before its last event", id);
 	}
 }
 
-/* The event did not get into the trace: what is live there is as before. */
-static void undo(const struct ts_storage_event *what, bool is_alloc)
+/* Under the storages' lock, and the time is taken there: another thread's event of the same storage
+ * is before or behind in both. */
+static int record_locked(struct ts_event *event, const struct tstrace_memory *m, bool is_alloc)
 {
-	struct ts_storage_event again = *what;
+	struct ts_storage_event what = {
+		.device = ts_device_or(m->device),
+		.storage = m->storage_id,
+		.tensor = m->tensor_id ? m->tensor_id : m->storage_id,
+		.bytes = m->bytes,
+		.is_free = !is_alloc,
+		.outside = ts_outside(),
+	};
+	enum ts_storage_result result;
+	uint64_t now;
+	int error;
 
-	if (is_alloc)
-		ts_storage_free(&again);
-	else
-		ts_storage_alloc(&again);
+	event->t = ts_clock_now();
+	now = ts_event_now(event);
+	what.t_ns = m->timestamp_ns ? *m->timestamp_ns : now;
+	if (what.t_ns > now)
+		return ts_event_refuse(event, -ERANGE, "storage %s: %llu ns is in the future",
+				       m->storage_id, (unsigned long long)what.t_ns);
+	result = ts_storage_check(&what);
+	if (result != TS_STORAGE_OK)
+		return refuse_pairing(event, result, m, what.bytes);
+	if (what.unwritten) {
+		error = ts_event_drop(event);
+	} else {
+		print(event, m, what.t_ns, is_alloc ? "alloc" : "free");
+		error = ts_event_put(event);
+	}
+	if (!error)
+		ts_storage_change(&what);
+	return error;
 }
 
 static int record(tstrace_span span, const struct tstrace_memory *m, bool is_alloc)
 {
-	struct ts_storage_event what = { 0 };
-	enum ts_storage_result result;
 	struct ts_event event;
 	const char *wrong;
-	uint64_t now;
 	int error;
 
 	if (!ts_event_begin_tracked(&event, "memory"))
@@ -81,28 +101,12 @@ static int record(tstrace_span span, const struct tstrace_memory *m, bool is_all
 	wrong = flaw(m);
 	if (wrong)
 		return ts_event_refuse(&event, -EINVAL, "memory: %s", wrong);
-	now = ts_event_now(&event);
-	what.outside = ts_outside();
-	what.t_ns = m->timestamp_ns ? *m->timestamp_ns : now;
-	if (what.t_ns > now)
-		return ts_event_refuse(&event, -ERANGE, "storage %s: %llu ns is in the future",
-				       m->storage_id, (unsigned long long)what.t_ns);
 	if (!ts_event_span(&event, span))
 		return ts_event_refuse(&event, -EINVAL, "no span has the number %llu",
 				       (unsigned long long)span);
-	what.device = ts_device_or(m->device);
-	what.storage = m->storage_id;
-	what.tensor = m->tensor_id ? m->tensor_id : m->storage_id;
-	what.bytes = m->bytes;
-	result = is_alloc ? ts_storage_alloc(&what) : ts_storage_free(&what);
-	if (result != TS_STORAGE_OK)
-		return refuse_pairing(&event, result, m, what.bytes);
-	if (what.unwritten)
-		return ts_event_drop(&event);
-	print(&event, m, what.t_ns, is_alloc ? "alloc" : "free");
-	error = ts_event_put(&event);
-	if (error)
-		undo(&what, is_alloc);
+	ts_storage_lock();
+	error = record_locked(&event, m, is_alloc);
+	ts_storage_unlock();
 	return error;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FREED 4096u
+
 struct tensor {
 	struct tensor *next;
 	char id[];
@@ -13,7 +15,7 @@ struct tensor {
 
 struct storage {
 	struct tensor *tensors;
-	uint64_t bytes, t_ns;
+	uint64_t bytes, t_ns;           /* t_ns: of its last event */
 	const char *device, *id;        /* behind it, or what is looked for */
 	bool unwritten;                 /* with all its tensors */
 };
@@ -38,21 +40,26 @@ static struct storage *find(const char *device, const char *id)
 	return found ? *found : NULL;
 }
 
-static enum ts_storage_result add_tensor(struct storage *s, const char *id)
+static bool has_tensor(const struct storage *s, const char *id)
+{
+	const struct tensor *tensor = s->tensors;
+
+	while (tensor && strcmp(tensor->id, id))
+		tensor = tensor->next;
+	return tensor;
+}
+
+static bool add_tensor(struct storage *s, const char *id)
 {
 	size_t bytes = strlen(id) + 1;
-	struct tensor *tensor;
+	struct tensor *tensor = malloc(sizeof(*tensor) + bytes);
 
-	for (tensor = s->tensors; tensor; tensor = tensor->next)
-		if (!strcmp(tensor->id, id))
-			return TS_STORAGE_EXISTS;
-	tensor = malloc(sizeof(*tensor) + bytes);
 	if (!tensor)
-		return TS_STORAGE_MEMORY;
+		return false;
 	memcpy(tensor->id, id, bytes);
 	tensor->next = s->tensors;
 	s->tensors = tensor;
-	return TS_STORAGE_OK;
+	return true;
 }
 
 static struct storage *new_storage(const struct ts_storage_event *e)
@@ -85,71 +92,96 @@ static void discard(struct storage *s)
 	free(s);
 }
 
-static enum ts_storage_result alloc_locked(struct ts_storage_event *e)
+/* An id that comes again with times of its own may not come before its free.  The last ones are
+ * known: other ids at the same place push them out. */
+static struct freed {
+	uint64_t hash, t_ns;
+} freed[FREED];
+
+static uint64_t hash_of(const struct ts_storage_event *e)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (const char *p = e->device; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+	hash *= 0x100000001b3u;
+	for (const char *p = e->storage; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+	return hash;
+}
+
+static struct freed *freed_slot(const struct ts_storage_event *e)
+{
+	uint64_t hash = hash_of(e);
+
+	return &freed[(hash ^ hash >> 32) % FREED];
+}
+
+static uint64_t freed_ns(const struct ts_storage_event *e)
+{
+	const struct freed *slot = freed_slot(e);
+
+	return slot->hash == hash_of(e) ? slot->t_ns : 0;
+}
+
+enum ts_storage_result ts_storage_check(struct ts_storage_event *e)
 {
 	struct storage *s = find(e->device, e->storage);
 
+	if (!s && e->is_free) {
+		totals.unmatched += !e->outside;
+		return TS_STORAGE_ABSENT;
+	}
+	e->unwritten = s ? s->unwritten : e->outside;
 	if (s && s->bytes != e->bytes) {
 		e->bytes = s->bytes;
 		return TS_STORAGE_SIZE;
 	}
-	if (s) {
-		e->unwritten = s->unwritten;
-		return e->t_ns < s->t_ns ? TS_STORAGE_TIME : add_tensor(s, e->tensor);
-	}
-	s = new_storage(e);
-	if (!s)
-		return TS_STORAGE_MEMORY;
-	if (add_tensor(s, e->tensor) != TS_STORAGE_OK || !tsearch(s, &live, compare)) {
-		discard(s);
-		return TS_STORAGE_MEMORY;
-	}
-	e->unwritten = s->unwritten;
-	return TS_STORAGE_OK;
-}
-
-enum ts_storage_result ts_storage_alloc(struct ts_storage_event *event)
-{
-	enum ts_storage_result result;
-
-	pthread_mutex_lock(&lock);
-	result = alloc_locked(event);
-	pthread_mutex_unlock(&lock);
-	return result;
-}
-
-static enum ts_storage_result free_locked(struct ts_storage_event *e)
-{
-	struct storage *s = find(e->device, e->storage);
-
-	if (!s) {
-		totals.unmatched += !e->outside;
-		return TS_STORAGE_ABSENT;
-	}
-	if (s->bytes != e->bytes) {
-		e->bytes = s->bytes;
-		return TS_STORAGE_SIZE;
-	}
-	if (e->t_ns < s->t_ns)
+	if (e->t_ns < (s ? s->t_ns : freed_ns(e)))
 		return TS_STORAGE_TIME;
-	e->unwritten = s->unwritten;
+	return s && !e->is_free && has_tensor(s, e->tensor) ? TS_STORAGE_EXISTS : TS_STORAGE_OK;
+}
+
+static void forget(struct storage *s, const struct ts_storage_event *e)
+{
 	if (s->unwritten && !e->outside) {
 		totals.earlier_frees++;
 		totals.earlier_bytes += s->bytes;
 	}
 	tdelete(s, &live, compare);
 	discard(s);
-	return TS_STORAGE_OK;
+	*freed_slot(e) = (struct freed){ hash_of(e), e->t_ns };
 }
 
-enum ts_storage_result ts_storage_free(struct ts_storage_event *event)
+/* Without memory the storage is not known: its free is refused. */
+static void know(const struct ts_storage_event *e)
 {
-	enum ts_storage_result result;
+	struct storage *s = new_storage(e);
 
+	if (s && (!add_tensor(s, e->tensor) || !tsearch(s, &live, compare)))
+		discard(s);
+}
+
+void ts_storage_change(const struct ts_storage_event *e)
+{
+	struct storage *s = find(e->device, e->storage);
+
+	if (e->is_free)
+		forget(s, e);
+	else if (!s)
+		know(e);
+	else if (add_tensor(s, e->tensor))
+		s->t_ns = e->t_ns;
+}
+
+void ts_storage_lock(void)
+{
 	pthread_mutex_lock(&lock);
-	result = free_locked(event);
+}
+
+void ts_storage_unlock(void)
+{
 	pthread_mutex_unlock(&lock);
-	return result;
 }
 
 struct ts_storage_totals ts_storage_totals(void)
@@ -172,6 +204,7 @@ void ts_storage_postfork(bool child)
 	/* Left as it is: another allocator's locks may not be mended yet. */
 	if (child) {
 		live = NULL;
+		memset(freed, 0, sizeof(freed));
 		totals = (struct ts_storage_totals){ 0 };
 	}
 	pthread_mutex_unlock(&lock);

@@ -220,7 +220,8 @@ static void texts(void)
 	CHECK(tstrace_host_timestamp_ns(NULL, NULL, NULL) == -EINVAL && SAYS("time"));
 	CHECK(tstrace_gradient_manifest(NULL, 1, digest) == -EINVAL && SAYS("manifest"));
 	CHECK(tstrace_finish_failed(NULL, NULL, NULL) == -EINVAL && SAYS("reason"));
-	CHECK(tstrace_open(NULL, "x", NULL) == -EALREADY);
+	CHECK(tstrace_open(NULL, "x", NULL) == -EALREADY && SAYS("open already"));
+	CHECK(tstrace_open(NULL, "", NULL) == -EINVAL && !SAYS("already"));
 }
 
 static void test_texts(void **state)
