@@ -20,6 +20,19 @@ KINDS = {"function": 0, "op": 1, "module": 2}
 STEPS = {None: 0, "forward": 1, "backward": 2, "optimizer": 3}
 CATEGORIES = {"other": 0, "parameter": 1, "activation": 2, "gradient": 3, "optimizer": 4}
 STATES = {"present": 0, "missing": 1, "zero": 2, "non_finite": 3}
+PHASES = {"train": 0, "infer": 1}
+LEVELS = {"none": 0, "partial": 1, "complete": 2}
+SCOPES = {"unknown": 0, "profiled_work": 1, "production_equivalent": 2}
+EXPECTATIONS = {"active": 0, "inactive": 1, "data_conditional": 2}
+COVERED = ("operations", "activations", "tensors", "gradients", "logical_memory", "physical_memory",
+           "device_timing")
+DTYPES = {name: n for n, name in enumerate(
+    "u8 i8 u16 i16 u32 i32 u64 i64 bool f8e4m3 f8e5m2 f16 bf16 f32 f64".split())}
+# What other libraries call them, and letters of array interfaces, which have the size behind them.
+NAMES = {"uint8": "u8", "int8": "i8", "uint16": "u16", "int16": "i16", "uint32": "u32",
+         "int32": "i32", "uint64": "u64", "int64": "i64", "float8_e4m3fn": "f8e4m3",
+         "float8_e5m2": "f8e5m2", "float16": "f16", "bfloat16": "bf16", "float32": "f32",
+         "float64": "f64"}
 NOT_KNOWN = 2**64 - 1
 
 _u64, _text, _session = ctypes.c_uint64, ctypes.c_char_p, ctypes.c_void_p
@@ -35,8 +48,8 @@ class _Shape(ctypes.Structure):
 
 class _Op(ctypes.Structure):
     _fields_ = [("name", _text), ("inputs", ctypes.POINTER(_text)),
-                ("input_count", ctypes.c_size_t), ("output", _text), ("shape", _Shape), ("dtype", _text), ("device", _text),
-                ("timestamp_ns", _u64), ("duration_ns", _u64), ("output_dense_bytes", _u64),
+                ("input_count", ctypes.c_size_t), ("output", _text), ("shape", _Shape),
+                ("dtype", _text), ("device", _text), ("timestamp_ns", _u64), ("duration_ns", _u64), ("output_dense_bytes", _u64),
                 ("input_dense_bytes", _u64)]
 
 
@@ -57,7 +70,54 @@ class _DeviceMemory(ctypes.Structure):
                 ("free_bytes", _u64), ("reserved_bytes", _u64), ("capacity_bytes", _u64)]
 
 
-def _open():
+class _Data(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int), ("shape", _Shape),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("on_device", ctypes.c_bool),
+                ("stream", ctypes.c_void_p)]
+
+
+class _Tag(ctypes.Structure):
+    _fields_ = [("key", _text), ("value", _text)]
+
+
+class _Entry(ctypes.Structure):
+    _fields_ = [("root", _text), ("key", _text), ("family", _text)]
+
+
+class _Family(ctypes.Structure):
+    _fields_ = [("family", _text), ("expectation", ctypes.c_int), ("min_present", _u64)]
+
+
+class _Gradients(ctypes.Structure):
+    _fields_ = [("manifest_sha256", _text), ("expected", ctypes.POINTER(_Entry)),
+                ("expected_count", ctypes.c_size_t), ("families", ctypes.POINTER(_Family)),
+                ("family_count", ctypes.c_size_t)]
+
+
+class _Contract(ctypes.Structure):
+    _fields_ = ([("scope", ctypes.c_int)] + [(name, ctypes.c_int) for name in COVERED]
+                + [(name + "_labels", ctypes.POINTER(_text)) for name in ("required", "gpu", "cpu")]
+                + [(name + "_count", ctypes.c_size_t) for name in ("required", "gpu", "cpu")]
+                + [("gradient_contract", ctypes.POINTER(_Gradients))])
+
+
+class _Identity(ctypes.Structure):
+    _fields_ = ([(name, _text) for name in ("implementation_id", "workload_id", "model_id",
+                                            "config_id", "data_id", "seed_policy")]
+                + [("physical_batch", _u64), ("accumulation_steps", _u64)]
+                + [(name, _text) for name in ("precision", "device_state", "pair_id")])
+
+
+class _Run(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("entrypoint", _text), ("correlation_id", _text),
+                ("device", _text), ("phase", ctypes.c_int), ("capture_step", _u64),
+                ("warmup_steps", _u64), ("device_synchronized", ctypes.c_bool),
+                ("measured_region_device_synchronized", ctypes.c_bool),
+                ("tags", ctypes.POINTER(_Tag)), ("tag_count", ctypes.c_size_t),
+                ("contract", ctypes.POINTER(_Contract)), ("identity", ctypes.POINTER(_Identity))]
+
+
+def _find():
     """The library that is in the process, or None: it is not brought in by this file."""
     try:
         library = ctypes.CDLL(None)
@@ -77,6 +137,7 @@ def _open():
             ("record_op", ctypes.c_int, _u64, ctypes.POINTER(_Op)),
             ("record_tensor", ctypes.c_int, _u64, ctypes.POINTER(_Tensor)),
             ("record_scalar", ctypes.c_int, _u64, _text, ctypes.c_double),
+            ("record_tensor_stats", ctypes.c_int, _u64, _text, ctypes.POINTER(_Data)),
             ("record_memory_alloc", ctypes.c_int, _u64, ctypes.POINTER(_Memory)),
             ("record_memory_free", ctypes.c_int, _u64, ctypes.POINTER(_Memory)),
             ("record_device_memory", ctypes.c_int, ctypes.POINTER(_DeviceMemory)),
@@ -89,11 +150,13 @@ def _open():
         function = getattr(library, "tstrace_" + name)
         function.restype = result
         function.argtypes = [_session, *arguments]
+    library.tstrace_open.restype = ctypes.c_int
+    library.tstrace_open.argtypes = [ctypes.c_void_p, _text, ctypes.POINTER(_Run)]
     library.tstrace_error.restype = _text
     return library
 
 
-_library = _open()
+_library = _find()
 
 
 def _bytes(text):
@@ -114,6 +177,47 @@ def _call(name, *arguments):
         raise Error(-result, (_library.tstrace_error() or b"").decode(errors="replace")
                     or os.strerror(-result))
     return result
+
+
+def _contract(terms):
+    """Of {"scope": .., "operations": "partial", .., "required": [..], "gpu": [..], "cpu": [..],
+    "expected": [(root, key, family), ..], "families": {name: (expectation, minimum), ..}}."""
+    contract = _Contract(SCOPES[terms.get("scope", "unknown")])
+    for name in COVERED:
+        setattr(contract, name, LEVELS[terms.get(name, "none")])
+    for name in ("required", "gpu", "cpu"):
+        labels = [_bytes(label) for label in terms.get(name, ())]
+        setattr(contract, name + "_labels", (_text * len(labels))(*labels))
+        setattr(contract, name + "_count", len(labels))
+    if "expected" in terms:
+        entries = [_Entry(*map(_bytes, entry)) for entry in terms["expected"]]
+        families = [_Family(_bytes(name), EXPECTATIONS[expectation], minimum)
+                    for name, (expectation, minimum) in terms.get("families", {}).items()]
+        contract.gradient_contract = ctypes.pointer(_Gradients(
+            None, (_Entry * len(entries))(*entries), len(entries),
+            (_Family * len(families))(*families), len(families)))
+    return contract
+
+
+def open(path=None, entrypoint=None, phase="train", capture_step=1, warmup_steps=None, device=None,
+         correlation_id=None, device_synchronized=False, region_synchronized=False, tags=None,
+         contract=None, identity=None):
+    """Open the session before its first event; raises when it is open.  The trace's path.
+
+    `identity` has the members of struct tstrace_identity, `contract` what _contract says."""
+    pairs = [_Tag(_bytes(key), _bytes(value)) for key, value in (tags or {}).items()]
+    run = _Run(ctypes.sizeof(_Run), _bytes(entrypoint), _bytes(correlation_id), _bytes(device),
+               PHASES[phase], capture_step,
+               capture_step - 1 if warmup_steps is None else warmup_steps, device_synchronized,
+               region_synchronized, (_Tag * len(pairs))(*pairs), len(pairs))
+    if contract is not None:
+        run.contract = ctypes.pointer(_contract(contract))
+    if identity is not None:
+        run.identity = ctypes.pointer(_Identity(**{
+            key: value if isinstance(value, int) else _bytes(value)
+            for key, value in identity.items()}))
+    _call("open", _bytes(path), ctypes.byref(run))
+    return globals()["path"]()
 
 
 def available():
@@ -178,6 +282,49 @@ def completed_span(name, start_ns, duration_ns, kind="function"):
 
 def scalar(label, value):
     _call("record_scalar", 0, _bytes(label), float(value))
+
+
+def _letters(text):
+    """The dtype of an array interface: "<f4"."""
+    kind, size = text[1], int(text[2:])
+    return "bool" if kind == "b" else "%s%d" % (kind, size * 8)
+
+
+def _view(data):
+    """Address, dtype, shape, strides in elements or None, whether it is on a device, stream, and
+    what keeps it alive: of PyTorch's tensors, of arrays with an interface, of Python's buffers."""
+    if hasattr(data, "data_ptr"):
+        name = str(data.dtype).rpartition(".")[2]
+        return (data.data_ptr(), NAMES.get(name, name), tuple(data.shape), tuple(data.stride()),
+                bool(data.is_cuda), None, data)
+    for name in ("__cuda_array_interface__", "__array_interface__"):
+        array = getattr(data, name, None)
+        if array is not None:
+            size, strides = int(array["typestr"][2:]), array.get("strides")
+            if strides is not None:
+                assert not any(stride % size for stride in strides), "strides within an element"
+                strides = tuple(stride // size for stride in strides)
+            return (array["data"][0], _letters(array["typestr"]), tuple(array["shape"]), strides,
+                    name.startswith("__cuda"), array.get("stream"), data)
+    view = memoryview(data)
+    letter = view.format.lstrip("@=")
+    kind = "f" if letter in "efd" else "b" if letter == "?" else "u" if letter in "cBHILQN" else "i"
+    raw = (ctypes.c_char * view.nbytes).from_buffer_copy(view.tobytes())
+    return (ctypes.addressof(raw), _letters("=%s%d" % (kind, view.itemsize)), tuple(view.shape),
+            None, False, None, raw)
+
+
+def tensor_stats(label, data, dtype=None, stream=None):
+    """Statistics of a tensor: of PyTorch, of an array library, or anything with a buffer.  On a
+    device they are reduced on `stream`, a number as cuda_stream is, for which this waits."""
+    if _library is None:
+        return
+    address, name, shape, strides, on_device, its_stream, kept = _view(data)
+    order = None if strides is None else (ctypes.c_int64 * len(strides))(*strides)
+    record = _Data(address, DTYPES[dtype or name], _shape(shape), order, on_device,
+                   stream if stream is not None else its_stream)
+    _call("record_tensor_stats", 0, _bytes(label), ctypes.byref(record))
+    del kept
 
 
 def op(name, inputs=(), output=None, shape=(), dtype=None, device=None, timestamp_ns=0,
