@@ -44,6 +44,8 @@ def group(event):
         return "memory"
     if event["kind"] == "device_memory" and "reason" in event:
         return "samples"
+    if event.get("op_name") == "tstrace.window":
+        return "windows"
     return "thread"
 
 
@@ -51,7 +53,7 @@ def main(path):
     events = [json.loads(line) for line in open(path)]
     # How often the device is looked at depends on how long the run takes.
     events = [e for e in events if e.get("reason") != "interval"]
-    groups = {"thread": [], "memory": [], "samples": [], "intervals": []}
+    groups = {"thread": [], "memory": [], "samples": [], "windows": [], "intervals": []}
     for event in events:
         given = is_given(event)
         groups[group(event)].append({k: normal(k, v, given) for k, v in event.items()})
