@@ -63,6 +63,24 @@ static json_t *events_of(const struct ts_summary *summary)
 	return events;
 }
 
+/* null: the run was recorded whole */
+static json_t *windows_of(const struct ts_summary *summary)
+{
+	const struct ts_windows *w = &summary->windows;
+	json_t *windows;
+
+	if (!ts_windows_any(w))
+		return json_null();
+	windows = json_pack("{s:o,s:o,s:s,s:o,s:o}", "count", U64(w->opened), "recorded_ns",
+			    U64(w->recorded_ns), "cause", w->cause, "earlier_frees",
+			    U64(w->earlier_frees), "earlier_free_bytes", U64(w->earlier_bytes));
+	if (w->has_live) {
+		json_object_set_new(windows, "live_bytes", U64(w->live_bytes));
+		json_object_set_new(windows, "live_blocks", U64(w->live_blocks));
+	}
+	return windows;
+}
+
 static void put_head(json_t *root, const struct ts_summary *summary, const char *path)
 {
 	struct ts_str reason, backend = ts_summary_backend(summary, &reason);
@@ -86,9 +104,11 @@ static void put_head(json_t *root, const struct ts_summary *summary, const char 
 	    {"outcome", STR(ts_json_text(summary->terminal, "outcome", "unknown"))},
 	    {"reason", STR(ts_json_text(summary->terminal, "reason", ""))},
 	    {"end_ns", U64(summary->end_ns)},
+	    {"windows", windows_of(summary)},
 	    {"events", events_of(summary)},
 	    {"calls", U64(summary->calls)},
 	    {"threads", U64(ts_summary_threads(summary))},
+	    {"marks", U64(summary->marks)},
 	};
 
 	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)

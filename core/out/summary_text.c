@@ -96,6 +96,31 @@ static void print_backend(FILE *out, const struct ts_summary *summary)
 	}
 }
 
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void print_windows(FILE *out, const struct ts_summary *summary)
+{
+	const struct ts_windows *w = &summary->windows;
+
+	if (!ts_windows_any(w))
+		return;
+	fprintf(out, "\nRecorded  %s in %" PRIu64 " window%s", ts_format_ns(w->recorded_ns).text,
+		w->opened, plural(w->opened));
+	if (*w->cause)
+		fprintf(out, " (%s)", w->cause);
+	if (w->has_live)
+		fprintf(out, "; when the first opened %s in %" PRIu64 " allocation%s were alive",
+			ts_format_bytes(w->live_bytes).text, w->live_blocks,
+			plural(w->live_blocks));
+	if (w->earlier_frees)
+		fprintf(out, "; %" PRIu64 " free%s inside (%s) of what was older",
+			w->earlier_frees, plural(w->earlier_frees),
+			ts_format_bytes(w->earlier_bytes).text);
+}
+
 static void print_head(FILE *out, const struct ts_summary *summary, const char *path)
 {
 	fputs("Trace     ", out);
@@ -115,6 +140,7 @@ static void print_head(FILE *out, const struct ts_summary *summary, const char *
 	}
 	if (summary->terminal)
 		fprintf(out, " after %s", ts_format_ns(summary->end_ns).text);
+	print_windows(out, summary);
 	fputs("\n\n", out);
 }
 

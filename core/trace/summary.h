@@ -9,6 +9,7 @@
 #include "core/trace/reader.h"
 #include "core/trace/spans.h"
 #include "core/trace/stacks.h"
+#include "core/trace/windows.h"
 
 struct ts_kernel_sum {
 	struct ts_durations device; /* of its device intervals */
@@ -123,6 +124,8 @@ struct ts_summary {
 	uint64_t threads[TS_THREADS / 64]; /* bit n: a thread with number n mod TS_THREADS called */
 	struct ts_map backends;		   /* of device intervals */
 
+	struct ts_windows windows;
+	uint64_t marks; /* moments that the program named */
 	struct ts_spans spans;
 	struct ts_live live;
 	struct ts_stacks stacks;

@@ -159,6 +159,11 @@ static void on_op(struct ts_summary *summary, const struct ts_event *event)
 		on_moment(summary, op);
 		return;
 	}
+	if (op->mark) {
+		ts_windows_take(&summary->windows, op);
+		summary->marks += op->source.size != 0;
+		return;
+	}
 	summary->calls++;
 	if (ts_event_has(event, op, thread))
 		see_thread(summary, op->thread);
@@ -387,6 +392,7 @@ void ts_summary_settle(struct ts_summary *summary)
 {
 	ts_live_finish(&summary->live);
 	ts_spans_finish(&summary->spans);
+	ts_windows_finish(&summary->windows, summary->terminal, summary->end_ns);
 	for (size_t i = 0; i < summary->failed_kept; i++)
 		match_sample(summary, &summary->failed[i]);
 	for (size_t i = 0; i < summary->failed_error_count; i++)

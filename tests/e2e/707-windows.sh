@@ -110,7 +110,23 @@ borders time.jsonl 3,4,5 time
 TSTRACE_WINDOW=signal=USR2 traced signal.jsonl ./loop signal >/dev/null || fail "signal: status $?"
 borders signal.jsonl 3,4,5 signal
 
-# A pause in a run that is otherwise whole.
+summary profiler.off.jsonl --json >out.json
+/usr/bin/python3 - <<'PY' || fail "windows in the summary's JSON"
+import json
+found = json.load(open("out.json"))
+windows = found["windows"]
+assert 0 < windows.pop("recorded_ns") < found["end_ns"]
+assert windows == {"count": 2, "cause": "profiler", "live_bytes": 333 + 1002 + 2002, "live_blocks": 4, "earlier_frees": 1, "earlier_free_bytes": 111}, windows
+assert "tstrace.window" not in [a["name"] for a in found["apis"]] and found["marks"] == 0
+PY
+summary profiler.off.jsonl >out
+grep -q '^Recorded  .* in 2 windows (profiler); when the first opened 3.26 KiB in 4 allocations were alive; 1 free inside (111 B) of what was older$' out ||
+	{ cat out; fail "windows in the summary"; }
+TSTRACE_WINDOW=iterations=90..99 transparent never ./loop
+summary never.jsonl >out
+grep -q '^Recorded  0 ns in 0 windows' out || { cat out; fail "a window that never opened"; }
+
+# A run that is recorded whole.
 TSTRACE_WINDOW=run transparent pause ./loop
 holds pause.jsonl <<'PY'
 assert "windows" not in t.terminal and not t.of("op", op_name="tstrace.window") and len(t.allocs()) == 18, t.terminal

@@ -10,6 +10,7 @@ from trace10 import _object, _no_constant
 frames = dict(stack=1, frames=["1+0x10", "0+0x20"], frames_end="truncated", modules=[dict(id=1, path="/gone/prog", build_id="ab")])
 events = [interval(0, 10**9), interval(2 * 10**9, 10**6, activity="memcpy", activity_copy_kind=1, bytes=1 << 30), interval(5, 0),
           op("cudaLaunchKernel", 5, op_name="_Z3addPfS_", grid=[1, 1, 1], thread=1, iteration=3),
+          op("tstrace.window", 0, mark=True, action="open", cause="profiler", window=1, live_blocks=2, live_bytes=99, live=[]),
           memory("alloc", 5, "a", 1 << 30, api="cudaMalloc", **frames), memory("free", 9, "never", 4),
           op("cudaMalloc", 80, error=2, bytes=1 << 40, memory_kind="device", stack=1, live_bytes=1 << 30, device_live_bytes=1 << 30, largest_live=[dict(stack=1, bytes=1 << 30, count=1)]),
           dict(kind="device_memory", timestamp_ns=90, device="cuda:0", used_bytes=5, free_bytes=77, capacity_bytes=82, reason="failed_allocation"), b"{\n"]

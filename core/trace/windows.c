@@ -1,0 +1,56 @@
+#include "core/trace/windows.h"
+
+#include <stdio.h>
+
+void ts_windows_take(struct ts_windows *windows, const struct ts_ev_op *op)
+{
+	bool opens = ts_str_is(op->action, "open");
+
+	if (!ts_str_is(op->op_name, "tstrace.window"))
+		return;
+	if (!windows->borders++) {
+		snprintf(windows->cause, sizeof(windows->cause), "%.*s", (int)op->cause.size,
+			 op->cause.at ? op->cause.at : "");
+		/* What closes first was open from the beginning. */
+		windows->is_open = !opens;
+		windows->opened += !opens;
+	}
+	if (opens && !windows->is_open) {
+		windows->opened++;
+		windows->open_since_ns = op->timestamp_ns;
+		if (!windows->has_live) {
+			windows->has_live = true;
+			windows->live_bytes = op->live_bytes;
+			windows->live_blocks = op->live_blocks;
+		}
+	} else if (!opens && windows->is_open && op->timestamp_ns > windows->open_since_ns) {
+		windows->recorded_ns += op->timestamp_ns - windows->open_since_ns;
+	}
+	windows->is_open = opens;
+}
+
+static uint64_t number(const struct ts_json *object, const char *key)
+{
+	const struct ts_json *value = ts_json_get(object, key);
+
+	return value && value->type == TS_JSON_NUMBER ? value->number.whole : 0;
+}
+
+void ts_windows_finish(struct ts_windows *windows, const struct ts_json *terminal, uint64_t end_ns)
+{
+	if (windows->is_open && end_ns > windows->open_since_ns)
+		windows->recorded_ns += end_ns - windows->open_since_ns;
+	/* A window that never opened, or was open from the beginning, left no border. */
+	if (!windows->borders && terminal && ts_json_get(terminal, "windows")) {
+		windows->borders = 1;
+		windows->opened = number(terminal, "windows");
+		windows->recorded_ns = windows->opened ? end_ns : 0;
+	}
+	windows->earlier_frees = number(terminal, "earlier_frees");
+	windows->earlier_bytes = number(terminal, "earlier_free_bytes");
+}
+
+bool ts_windows_any(const struct ts_windows *windows)
+{
+	return windows->borders != 0;
+}
