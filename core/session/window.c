@@ -14,7 +14,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ts_window_spec spec;
 _Atomic uint64_t ts_closed_at;
 
-static enum ts_gate gate, now;          /* what the variable says; what is in force */
+static enum ts_gate gate;               /* what the variable says */
+static _Atomic enum ts_gate now;        /* what is in force; the writer reads it as well */
 static unsigned pauses;
 static bool device_started;
 static uint64_t begun, current;         /* iterations: how many, the number of the last */
@@ -229,7 +230,8 @@ void ts_window_child(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	spec = (struct ts_window_spec){ .kind = TS_WINDOW_RUN };
-	gate = now = TS_GATE_CLOSED;
+	gate = TS_GATE_CLOSED;
+	now = TS_GATE_CLOSED;
 	pauses = 0;
 	device_started = false;
 	begun = current = windows = 0;
