@@ -8,7 +8,7 @@
 #include "core/base.h"
 
 #define TS_IDS_AT_ONCE 64u /* the shared counter is touched once for so many spans of a thread */
-#define TS_PAST 4096u      /* spans that are over and still known; a power of two */
+#define TS_PAST 1024u      /* spans that are over and still known; a power of two */
 
 struct ts_past {
 	uint64_t parent, start_ns, end_ns;

@@ -344,9 +344,12 @@ static void handler(int signal)
 static void rest(void)
 {
 	/* A run of any length writes some hundred thousand events. */
-	uint64_t us = 30000 * (seconds > 3 ? seconds / 3 : 1);
+	uint64_t us = 20000 * (seconds > 10 ? seconds / 10 : 1);
 
-	nanosleep(&(struct timespec){.tv_nsec = (long)(next() % (us * 1000))}, NULL);
+	struct timespec left = {.tv_nsec = (long)(next() % (us * 1000))};
+
+	while (nanosleep(&left, &left))
+		; /* a signal came */
 }
 
 static void *work(void *arg)
@@ -373,14 +376,14 @@ static void run_threads(void)
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
 	pthread_t threads[THREADS];
 	struct timespec begun, now;
+	unsigned turn = 0;
 
 	sigaction(SIGUSR1, &action, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &begun);
 	for (uintptr_t i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)(i + 1)), 0);
 	do {
-		for (int i = 0; i < THREADS; i++)
-			pthread_kill(threads[i], SIGUSR1);
+		pthread_kill(threads[turn++ % THREADS], SIGUSR1);
 		nanosleep(&step, NULL);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	} while (now.tv_sec - begun.tv_sec < (time_t)seconds);
