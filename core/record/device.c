@@ -7,7 +7,7 @@
 #include "core/record/describe.h"
 
 const struct ts_device_backend *ts_device;
-enum ts_backend ts_device_kind;
+_Atomic enum ts_backend ts_device_kind;
 void *(*ts_device_before)(uint64_t stream, bool per_thread);
 void (*ts_device_after)(void *token, struct ts_rec_op *op);
 void (*ts_device_context_ends)(int device);

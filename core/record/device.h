@@ -38,7 +38,7 @@ extern const struct ts_device_backend *ts_device;      /* NULL: none linked in *
  * Set by the backend in start() (both strings live for ever); printed in meta, terminal and every
  * report. */
 void ts_device_set_state(enum ts_backend kind, const char *name, const char *reason);
-extern enum ts_backend ts_device_kind;
+extern _Atomic enum ts_backend ts_device_kind;
 
 /* Event backend only: around a launch, copy or set on `stream` of the current context.  `before`
  * returns a token or NULL; NULL pointers when the backend does not need them.  Real driver

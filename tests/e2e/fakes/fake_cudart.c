@@ -5,6 +5,7 @@
  *   FAKE_TAG       a text that its calls print
  * A call says on stdout that it ran.  It keeps a last error for each thread, as the real one does.
  */
+#include <pthread.h>
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,24 +39,27 @@ static int give_back(void *p) { return cuMemFree_v2((uint64_t)(uintptr_t)p); }
 #elif defined(FAKE_VIA_PROC)
 static int (*alloc)(uint64_t *p, size_t bytes), (*gives)(uint64_t p);
 
-static int start(void)
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int started;
+
+static void start(void)
 {
 	int (*get)(const char *name, void **pfn, int version, uint64_t flags, int *status);
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-	int status, e = 0;
+	int status;
 
-	if (!driver)
-		return 35;
+	if (!driver) {
+		started = 35;
+		return;
+	}
 	*(void **)&get = dlsym(driver, "cuGetProcAddress_v2");
-	e |= get("cuMemAlloc", (void **)&alloc, 3020, 0, &status);
-	e |= get("cuMemFree", (void **)&gives, 3020, 0, &status);
-	return e;
+	started |= get("cuMemAlloc", (void **)&alloc, 3020, 0, &status);
+	started |= get("cuMemFree", (void **)&gives, 3020, 0, &status);
 }
 static int allocate(void **p, size_t bytes)
 {
-	int e = alloc ? 0 : start();
-
-	return e ? e : alloc((uint64_t *)p, bytes);
+	pthread_once(&once, start);
+	return started ? started : alloc((uint64_t *)p, bytes);
 }
 static int give_back(void *p) { return gives ? gives((uint64_t)(uintptr_t)p) : 35; }
 #else
