@@ -35,8 +35,6 @@ int main(int argc, char **argv)
 			raise(SIGUSR2);
 			usleep(100000);
 		}
-		if (!strcmp(how, "time") && (round == 3 || round == 6))
-			usleep(400000);
 		tstrace_step(NULL, (unsigned long)round);
 		if (!strcmp(how, "profiler") && (round == 3 || round == 7))
 			cudaProfilerStart();
@@ -105,8 +103,29 @@ for device in cupti event off; do
 	borders twice.$device.jsonl 2,4 iteration
 done
 export TSTRACE_DEVICE=cupti
-TSTRACE_WINDOW=after=200ms,400ms transparent time ./loop time
-borders time.jsonl 3,4,5 time
+sim_program long <<'C'
+#include <unistd.h>
+int main(void)
+{
+	void *p;
+
+	for (int i = 0; i < 60; i++) {
+		if (cudaMalloc(&p, 64) || cudaFree(p))
+			return 1;
+		usleep(20000);
+	}
+	return 0;
+}
+C
+TSTRACE_WINDOW=after=200ms,400ms transparent time ./long
+holds time.jsonl <<'PY'
+opened, closed = t.of("op", op_name="tstrace.window")
+assert (opened["action"], closed["action"], opened["cause"]) == ("open", "close", "time")
+assert opened["timestamp_ns"] >= 200e6 and closed["timestamp_ns"] >= 600e6, (opened, closed)
+assert 0 < len(t.allocs()) < 60 and all(e["timestamp_ns"] >= opened["timestamp_ns"] for e in t.allocs())
+# one call may have been under way at each border
+assert sum(e["timestamp_ns"] > closed["timestamp_ns"] for e in t.allocs()) <= 1
+PY
 TSTRACE_WINDOW=signal=USR2 traced signal.jsonl ./loop signal >/dev/null || fail "signal: status $?"
 borders signal.jsonl 3,4,5 signal
 

@@ -53,6 +53,8 @@ def main(path):
     events = [json.loads(line) for line in open(path)]
     # How often the device is looked at depends on how long the run takes.
     events = [e for e in events if e.get("reason") != "interval"]
+    # What is known of the device when the first line is written depends on the machine; the last line has it.
+    events[0].pop("cuda")
     groups = {"thread": [], "memory": [], "samples": [], "windows": [], "intervals": []}
     for event in events:
         given = is_given(event)
