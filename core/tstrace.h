@@ -222,8 +222,8 @@ struct tstrace_op {
 	uint64_t output_dense_bytes, input_dense_bytes;
 };
 
-/* -ERANGE: in the future, or not inside its span, which may be over.  -ENOENT: the span is open on
- * another thread, or it ended so long ago that its times are not known any more. */
+/* -ERANGE: in the future, or not inside its span, which may be over.  -ENOENT: the span is neither
+ * open on this thread nor among the last 256 that ended on it. */
 TSTRACE_API int tstrace_record_op(tstrace_session *session, tstrace_span span,
 				  const struct tstrace_op *op);
 
@@ -310,7 +310,8 @@ struct tstrace_device_interval {
 TSTRACE_API int tstrace_record_device_interval(tstrace_session *session, tstrace_span span,
 					       const struct tstrace_device_interval *interval);
 
-/* `to`, a child of `from`, ended lately (else -ENOENT) and took host_duration_ns; 0: filled in. */
+/* `to`, a child of `from`, took host_duration_ns; 0: filled in.  -ENOENT: it is not among the last
+ * 256 spans that ended on this thread. */
 TSTRACE_API int tstrace_record_call_edge(tstrace_session *session, tstrace_span from,
 					 tstrace_span to, uint64_t host_duration_ns);
 

@@ -55,10 +55,10 @@ TS_EXPORT int tstrace_record_call_edge(tstrace_session *session, tstrace_span fr
 		return ts_event_refuse(&event, -EINVAL, "a call edge joins two spans; there is "
 							"none from %llu to %llu",
 				       (unsigned long long)from, (unsigned long long)to);
-	if (!ts_past_find(to, &callee))
-		return ts_event_refuse(&event, -ENOENT, "a call edge leads to a span that ended "
-							"lately; %llu did not",
-				       (unsigned long long)to);
+	if (!ts_past_find(event.thread, to, &callee))
+		return ts_event_refuse(&event, -ENOENT, "a call edge leads to one of the last %u "
+							"spans that ended on this thread; %llu is "
+							"none", TS_ENDED, (unsigned long long)to);
 	duration = callee.end_ns > callee.start_ns ? callee.end_ns - callee.start_ns : 0;
 	if (callee.parent != from)
 		return ts_event_refuse(&event, -EINVAL, "span %llu was begun in span %llu, not in "

@@ -36,7 +36,7 @@ static bool limits(const struct ts_event *event, tstrace_span span, struct ts_pa
 		return true;
 	frame = ts_open_frame(event->thread, span);
 	if (!frame)
-		return ts_past_find(span, limits);
+		return ts_past_find(event->thread, span, limits);
 	limits->start_ns = ts_clock_session_ns(frame->t);
 	return true;
 }
@@ -52,8 +52,8 @@ static int op_start(struct ts_event *event, tstrace_span span, const struct tstr
 	*start = op->timestamp_ns;
 	if (!limits(event, span, &within))
 		return ts_event_refuse(event, -ENOENT, "op %s: span %llu is neither open on this "
-				       "thread nor one of those that ended lately", op->name,
-				       (unsigned long long)span);
+				       "thread nor among the last %u that ended on it", op->name,
+				       (unsigned long long)span, TS_ENDED);
 	if (!*start)
 		*start = now > op->duration_ns ? now - op->duration_ns : 0;
 	if (__builtin_add_overflow(*start, op->duration_ns, &end) || end > now)

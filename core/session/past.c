@@ -9,12 +9,6 @@
 #define FIRST 2u /* 1 is the root */
 #define LINE 64u
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
-struct ts_past_slot ts_past_slots[TS_PAST] __attribute__((aligned(4096)));
-
 /* One byte a block: how many of its ids were given.  Room for all there are; a page is there once
  * one of its 262144 spans is. */
 static _Atomic(_Atomic uint8_t *) counts;
@@ -32,8 +26,6 @@ static _Atomic uint8_t *make_counts(void)
 		munmap((void *)made, BLOCKS);
 		return none;
 	}
-	/* A page's first touch costs as much as a thousand spans. */
-	madvise(ts_past_slots, sizeof(ts_past_slots), MADV_POPULATE_WRITE);
 	return made;
 }
 
@@ -73,18 +65,19 @@ static uint64_t session_ns(uint64_t t)
 	return t & TS_PAST_NS ? t & ~TS_PAST_NS : ts_clock_session_ns(t);
 }
 
-bool ts_past_find(uint64_t span, struct ts_past *past)
+bool ts_past_find(const struct ts_api_thread *thread, uint64_t span, struct ts_past *past)
 {
-	struct ts_past_slot *slot = &ts_past_slots[span % TS_PAST];
-	uint64_t ids = atomic_load_explicit(&slot->ids, memory_order_relaxed);
-	uint64_t start = atomic_load_explicit(&slot->start, memory_order_relaxed);
-	uint64_t end = atomic_load_explicit(&slot->end, memory_order_relaxed);
-	uint64_t check = atomic_load_explicit(&slot->check, memory_order_relaxed);
+	for (uint32_t i = 0; i < TS_ENDED; i++) {
+		const struct ts_ended *ended =
+		    &thread->ended[(thread->ended_count - 1 - i) % TS_ENDED];
 
-	if (!span || ids >> 32 != span || check != (ids ^ start ^ end))
-		return false;
-	*past = (struct ts_past){ids & UINT32_MAX, session_ns(start), session_ns(end)};
-	return true;
+		if (!ended->ids || ended->ids >> 32 != span)
+			continue;
+		*past = (struct ts_past){ ended->ids & UINT32_MAX, session_ns(ended->start),
+					  session_ns(ended->end) };
+		return true;
+	}
+	return false;
 }
 
 void ts_past_child(void)
@@ -94,5 +87,4 @@ void ts_past_child(void)
 	if (!all)
 		return;
 	madvise((void *)all, BLOCKS, MADV_DONTNEED);
-	madvise(ts_past_slots, sizeof(ts_past_slots), MADV_DONTNEED);
 }

@@ -84,8 +84,10 @@ static TS_COLD tstrace_span refuse(struct ts_api_thread *stack, const char *why)
 	return 0;
 }
 
-static tstrace_span begin(struct ts_ring *ring, const char *name, enum tstrace_span_kind kind,
-			  enum tstrace_step step, bool measured)
+/* Inlined for the same reason. */
+static inline __attribute__((always_inline)) tstrace_span
+begin(struct ts_ring *ring, const char *name, enum tstrace_span_kind kind, enum tstrace_step step,
+      bool measured)
 {
 	struct ts_api_thread *stack = ts_api_thread();
 	struct ts_span_spec spec = { .kind = (uint8_t)kind,
@@ -148,7 +150,8 @@ TS_EXPORT tstrace_span tstrace_begin_measurement(tstrace_session *session, const
 }
 
 /* A span that was not recorded has no end. */
-static bool put_end(struct ts_ring *ring, const struct ts_frame *frame, uint64_t t, bool late)
+static bool put_end(struct ts_ring *ring, struct ts_api_thread *stack, const struct ts_frame *frame,
+		    uint64_t t, bool late)
 {
 	struct ts_rec_span_end *rec = frame->span && ring ? ts_reserve(ring, 1) : NULL;
 
@@ -162,7 +165,7 @@ static bool put_end(struct ts_ring *ring, const struct ts_frame *frame, uint64_t
 						.span = frame->span },
 					 .late = late };
 	ts_commit(ring, 1);
-	ts_past_put(frame->span, frame->parent, frame->t, t);
+	ts_past_put(stack, frame->span, frame->parent, frame->t, t);
 	return true;
 }
 
@@ -174,7 +177,7 @@ static bool end_top(struct ts_ring *ring, struct ts_api_thread *stack, uint64_t 
 
 	do {
 		top = &stack->frames[--stack->depth];
-		put = put_end(ring, top, t, late) && put;
+		put = put_end(ring, stack, top, t, late) && put;
 		stack->iterations -= top->iteration;
 		ts_self.span = top->parent;
 		ts_self.step = top->parent_step;
@@ -268,7 +271,8 @@ TS_EXPORT int tstrace_record_completed_host_span(tstrace_session *session, const
 	};
 	if (span)
 		*span = rec->h.span;
-	ts_past_put(rec->h.span, TSTRACE_ROOT, start_ns | TS_PAST_NS, end | TS_PAST_NS);
+	ts_past_put(event.thread, rec->h.span, TSTRACE_ROOT, start_ns | TS_PAST_NS,
+		    end | TS_PAST_NS);
 	ts_commit(event.ring, 2);
 	return ts_event_drop(&event);
 }
@@ -303,7 +307,7 @@ static void cut(struct ts_ring *ring, struct ts_api_thread *stack, uint32_t at, 
 	uint32_t depth = stack->depth;
 
 	for (uint32_t i = depth; i-- > at;)
-		put_end(ring, &stack->frames[i], t, false);
+		put_end(ring, stack, &stack->frames[i], t, false);
 	self->span = stack->frames[at].parent;
 	self->step = stack->frames[at].parent_step;
 	stack->iterations -= stack->frames[at].iteration;

@@ -19,6 +19,13 @@ struct ts_frame {
 	bool popped;            /* to be ended together with the one inside it */
 };
 
+/* A span that is over.  Few, so that a span's end stays in the first-level cache. */
+#define TS_ENDED 256u   /* a power of two */
+struct ts_ended {
+	uint64_t ids;           /* the span, its parent; 0 none */
+	uint64_t start, end;    /* see past.h */
+};
+
 /* A name that the thread used before, by its address: usually a literal. */
 struct ts_known_name {
 	const char *name;
@@ -32,9 +39,11 @@ struct ts_api_thread {
 	uint32_t iterations;    /* frames that are iterations */
 	uint32_t next_id, ids;  /* ids of this thread that are still to be given out */
 	_Atomic uint8_t *begun; /* see past.h */
+	uint32_t ended_count;
 	char error[256];        /* why the last refused call was refused */
 	struct ts_lines body;   /* the event that a call is about to publish */
 	struct ts_known_name names[TS_KNOWN_NAMES];
+	struct ts_ended ended[TS_ENDED];
 	struct ts_frame frames[TS_MAX_DEPTH];
 };
 

@@ -284,7 +284,7 @@ static const struct {
     {interval_without_duration, -EINVAL, "duration_ns"},
     {interval_without_clock, -EINVAL, "clock_id"},
     {edge_to_nothing, -EINVAL, "empty"},
-    {call_edge_to_itself, -ENOENT, "ended lately"},
+    {call_edge_to_itself, -ENOENT, "ended on this thread"},
     {gradient_of_blank, -EINVAL, "blank"},
     {gradient_present_without_norm, -EINVAL, "r/k"},
     {gradient_negative_zero, -EINVAL, "0.0"},
