@@ -112,10 +112,14 @@ static int run_probes(void)
 
 	failed |= collect_traced("0", "probe_event", "one");
 	failed |= collect_traced("0", "probe_event", "two");
+	failed |= collect_traced("0", "probe_span", "");
 	/* Recording that ended (here: it could not begin) is what "off" costs. */
 	failed |= collect("LD_PRELOAD=%s TSTRACE_OUTPUT=/dev/null/none TSTRACE_DEVICE=off "
 			  "TSTRACE_STACKS=0 %s/probe_event %s one 2>/dev/null | "
 			  "sed -n 's/^\\(free\\|launch\\) /off_\\1 /p'", library, folder, folder);
+	failed |= collect("%s/probe_off header", folder);
+	failed |= collect(TRACED "TSTRACE_STACKS=0 %s/probe_off paused; rm -f bench.*.jsonl",
+			  library, folder);
 	failed |= collect_traced("32", "probe_stack", "cuda one");
 	failed |= collect_traced("32", "probe_stack", "cuda two");
 	failed |= collect("BENCH_KEY=heap_plain %s/probe_stack %s heap one", folder, folder);
@@ -236,6 +240,13 @@ static void print_events(void)
 	print_two_edges();
 	versus("P3", "free, 2 threads", "free_2", "1 thread", "free", 1.1);
 	versus("P3", "launch, 2 threads", "launch_2", "1 thread", "launch", 1.1);
+	versus("P2", "span, begin and end", "span_pair", known("tracy") ? "Tracy ZoneScoped"
+		: "peer Tracy is absent", "tracy", 1.2);
+	absolute("P4", "tstrace.h, no library", "off_header", 3);
+	absolute("P4", "tstrace.h, paused", "paused_span", 3);
+	absolute("P4", "launch, paused", "paused_launch", 3);
+	absolute("P4", "allocation, paused", "paused_alloc", 3);
+	absolute("P4", "free, paused", "paused_free", 3);
 	absolute("P4", "free, recording off", "off_free", 3);
 	absolute("P4", "launch, recording off", "off_launch", 3);
 }
