@@ -234,5 +234,7 @@ void ts_window_child(void)
 	now = TS_GATE_CLOSED;
 	pauses = 0;
 	device_started = false;
-	begun = current = windows = 0;
+	begun = 0;
+	current = 0;
+	windows = 0;
 }
