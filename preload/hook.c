@@ -21,13 +21,6 @@ static inline struct ts_rec head(const struct ts_hook *hook, enum ts_rec_kind ki
 	};
 }
 
-static inline uint64_t stamp(struct ts_ring *ring, const struct ts_rec *h)
-{
-	if (ts_unlikely(h->flags & TS_F_OUTSIDE))
-		return atomic_load_explicit(&ts_closed_at, memory_order_relaxed);
-	return ts_stamp(ring);
-}
-
 void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struct ts_hook_alloc *a)
 {
 	struct ts_where where = ts_where();
@@ -43,7 +36,7 @@ void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struc
 		return;
 	rec = ts_reserve(ring, 1);
 	if (rec) {
-		h.t = stamp(ring, &h);
+		h.t = ts_stamp(ring);
 		*rec = (struct ts_rec_alloc){
 			.h = h,
 			.address = a->address,
@@ -72,7 +65,7 @@ static inline void put_free(struct ts_ring *ring, struct ts_rec h, uint8_t kind,
 	if (!rec)
 		return;
 	if (!h.t)
-		h.t = stamp(ring, &h);
+		h.t = ts_stamp(ring);
 	*rec = (struct ts_rec_free){
 		.h = h,
 		.address = address,
@@ -178,7 +171,7 @@ void ts_hook_reset(struct ts_ring *ring, const struct ts_hook *hook, uint64_t be
 		struct ts_rec h = head(hook, TS_REC_RESET, (int16_t)device);
 
 		/* The time before the call: what is allocated from now on is not meant. */
-		h.t = h.flags & TS_F_OUTSIDE ? stamp(ring, &h) : begin;
+		h.t = begin;
 		*rec = (struct ts_rec_reset){ .h = h, .context = context, .pool = pool };
 		ts_commit(ring, 1);
 	}

@@ -287,28 +287,6 @@ static void print_call(const struct ts_rec *rec, uint32_t thread, uint8_t kind, 
 	ts_saw_time(ns);
 }
 
-/* Outside the window order is not known, see struct ts_block.  An allocation (sign 1) or a free
- * (-1) came before what it follows; or its own effect was met before. */
-static void came_first(struct ts_block *block, const struct ts_rec *rec, int sign)
-{
-	if ((rec->flags & TS_F_OUTSIDE) && block->ahead * sign < INT8_MAX)
-		block->ahead = (int8_t)(block->ahead + sign);
-}
-
-static bool met_before(struct ts_block *block, const struct ts_rec *rec, int sign)
-{
-	if (!(rec->flags & TS_F_OUTSIDE) || block->ahead * sign >= 0)
-		return false;
-	block->ahead = (int8_t)(block->ahead + sign);
-	return true;
-}
-
-static void in_order(struct ts_block *block, void *user)
-{
-	(void)user;
-	block->ahead = 0;
-}
-
 static void print_unallocated(const struct ts_rec_alloc *rec, uint32_t thread)
 {
 	unsigned place = place_of(rec->h.device, rec->memory_kind);
@@ -343,12 +321,8 @@ static void on_alloc(const struct ts_rec_alloc *rec, const struct ts_source *fro
 		ts_lost(TS_LOST_no_memory, 1);
 		return;
 	}
-	if (block->state == TS_BLOCK_LIVE) {
+	if (block->state == TS_BLOCK_LIVE)
 		end_block(block, &rec->h, rec->h.t, from, 0, "inferred");
-		came_first(block, &rec->h, 1);
-	} else if (met_before(block, &rec->h, 1)) {
-		return;
-	}
 	block->generation++;
 	block->bytes = rec->bytes;
 	block->t = rec->h.t;
@@ -378,18 +352,13 @@ static void on_free(const struct ts_rec_free *rec, const struct ts_source *from)
 		}
 		return;
 	}
-	if (block && met_before(block, &rec->h, -1))
-		return;
 	if (block && block->state == TS_BLOCK_LIVE) {
 		last->was_live = true;
 		last->block = *block;
 		end_block(block, &rec->h, rec->h.t, from, rec->stream, NULL);
-	} else if (block && block->state == TS_BLOCK_CAPTURED) {
-		return;
-	} else if (!(rec->h.flags & TS_F_OUTSIDE)) {
+	} else if (!(rec->h.flags & TS_F_OUTSIDE) &&
+		   (!block || block->state != TS_BLOCK_CAPTURED)) {
 		totals.unmatched_frees++;
-	} else if ((block = ts_block_add(rec->address, rec->memory_kind))) {
-		came_first(block, &rec->h, -1);
 	}
 }
 
@@ -466,7 +435,6 @@ void ts_memory_settle(uint64_t until_raw)
 			on_free_failed((const void *)rec, &item.from);
 			break;
 		case TS_REC_WINDOW:
-			ts_block_each(in_order, NULL);
 			ts_print_window(rec);
 			break;
 		case TS_REC_RESET:

@@ -93,10 +93,6 @@ static inline struct ts_ring *ts_enter_tracked(void)
 	return ts_enter_as(true);
 }
 
-/* When the window closed last.  It is the time of all that is told outside: a look at the clock
- * would cost more than all the rest. */
-extern _Atomic uint64_t ts_closed_at;
-
 static inline bool ts_outside(void)
 {
 	return ts_unlikely(atomic_load_explicit(&ts_recording, memory_order_relaxed) == TS_REC_OFF);

@@ -65,10 +65,6 @@ struct ts_block {
 	uint8_t state;          /* enum ts_block_state */
 	uint8_t space;          /* which of the handle spaces the address belongs to */
 	bool unwritten;         /* allocated outside the window: no line speaks of it */
-	/* Outside, events of one address may come in another order than they happened in, as they
-	 * have no times: allocations whose free of the block before is still to come, or if below
-	 * 0, frees whose allocation is. */
-	int8_t ahead;
 };
 enum ts_block_state { TS_BLOCK_FREED, TS_BLOCK_LIVE, TS_BLOCK_CAPTURED };
 

@@ -43,21 +43,45 @@ static bool is_inside(void)
 	return number && atomic_load(&boundaries[number % BOUNDARIES].inside);
 }
 
+/* Time of a boundary.  One that is written this moment is later than any event that is printed. */
+static uint64_t time_of(uint64_t number)
+{
+	struct boundary *b = &boundaries[number % BOUNDARIES];
+	bool is_whole = atomic_load(&b->number) == number;
+	uint64_t t = atomic_load(&b->t);
+
+	return is_whole && atomic_load(&b->number) == number ? t : UINT64_MAX;
+}
+
+/* The last boundary before an event, 0: none that is kept.  Events come nearly in order, so it is
+ * looked for from where the last one was. */
+static uint64_t boundary_before(uint64_t raw)
+{
+	static uint64_t at;
+	uint64_t last = atomic_load_explicit(&count, memory_order_acquire);
+	uint64_t oldest = last > BOUNDARIES ? last - BOUNDARIES + 1 : 1;
+
+	if (at < oldest || at > last)
+		at = last;
+	while (at < last && time_of(at + 1) <= raw)
+		at++;
+	while (at >= oldest && time_of(at) > raw)
+		at--;
+	return at >= oldest ? at : 0;
+}
+
 void ts_print_iteration(uint64_t raw)
 {
-	uint64_t last = atomic_load_explicit(&count, memory_order_acquire);
+	uint64_t number = boundary_before(raw), iteration;
+	struct boundary *b = &boundaries[number % BOUNDARIES];
+	bool inside;
 
-	for (uint64_t number = last; number && last - number < BOUNDARIES; number--) {
-		struct boundary *b = &boundaries[number % BOUNDARIES];
-		uint64_t t = atomic_load(&b->t), iteration = atomic_load(&b->iteration);
-		bool inside = atomic_load(&b->inside);
-
-		if (atomic_load(&b->number) != number || t > raw)
-			continue;
-		if (inside)
-			ts_line_u64(&ts_lines, "iteration", iteration);
+	if (!number)
 		return;
-	}
+	iteration = atomic_load(&b->iteration);
+	inside = atomic_load(&b->inside);
+	if (inside && atomic_load(&b->number) == number)
+		ts_line_u64(&ts_lines, "iteration", iteration);
 }
 
 void ts_step_boundary(struct ts_ring *ring, uint64_t iteration, bool inside)

@@ -12,8 +12,6 @@
 /* Taken by whoever switches; CUPTI is called under it, which never calls back into here. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ts_window_spec spec;
-_Atomic uint64_t ts_closed_at;
-
 static enum ts_gate gate;               /* what the variable says */
 static _Atomic enum ts_gate now;        /* what is in force; the writer reads it as well */
 static unsigned pauses;
@@ -38,7 +36,6 @@ bool ts_window_begin(void)
 		gate = TS_GATE_WARM;
 	now = pauses ? TS_GATE_CLOSED : gate;
 	windows = now == TS_GATE_OPEN;
-	ts_closed_at = ts_clock_now();
 	return now == TS_GATE_OPEN;
 }
 
@@ -66,26 +63,24 @@ void ts_window_device_started(void)
 }
 
 /* The border in the trace, in time order with the memory events around it. */
-static uint64_t mark(bool open, enum ts_window_cause cause)
+static void mark(bool open, enum ts_window_cause cause)
 {
 	struct ts_ring *ring = ts_own_ring();
 	struct ts_rec_window *rec = ring ? ts_reserve(ring, 1) : NULL;
-	uint64_t t = rec ? ts_stamp(ring) : ts_clock_now();
 
 	if (!rec)
-		return t;
+		return;
 	*rec = (struct ts_rec_window){
 		.h = { .kind = TS_REC_WINDOW,
 		       .slots = 1,
 		       .device = TS_DEVICE_NONE,
-		       .t = t,
+		       .t = ts_stamp(ring),
 		       .span = ts_self.span },
 		.number = windows,
 		.open = open,
 		.cause = (uint8_t)cause,
 	};
 	ts_commit(ring, 1);
-	return t;
 }
 
 /* Under the lock.  The backend is on before the first launch that is recorded, and off after the
@@ -100,7 +95,7 @@ static void apply(enum ts_window_cause cause)
 	if (wanted == now)
 		return;
 	if (now == TS_GATE_OPEN) {
-		ts_closed_at = mark(false, cause);
+		mark(false, cause);
 		atomic_compare_exchange_strong(&ts_recording, &from, to);
 		now = wanted;
 		set_device();

@@ -188,8 +188,7 @@ assert t.terminal["earlier_frees"] == 1 and t.terminal["earlier_free_bytes"] == 
 assert t.terminal["unmatched_frees"] == 1 and t.terminal["windows"] == 2, t.terminal
 PY
 
-# Outside, events have no times: blocks that threads hand to each other, at addresses that are soon another's, are known
-# all the same when a window opens.
+# Blocks that threads hand to each other outside, at addresses that are soon another's, are known when a window opens.
 sim_program handed -I"$e2e/../../core" <<'C'
 #include <pthread.h>
 #include <stdatomic.h>
