@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/nvtx_spec.h"
 #include "core/window_spec.h"
 
 #define PREFIX "TSTRACE_"
@@ -221,6 +222,33 @@ static int check_window(ts_env_warn *warn)
 	return 1;
 }
 
+/* What is wrong in it is left out, the rest is in force. */
+static int check_nvtx_step(ts_env_warn *warn)
+{
+	struct ts_nvtx_rule rules[TS_NVTX_RULES];
+	struct ts_nvtx_flaws flaws;
+	static char copy[TS_NVTX_TEXT]; /* as the stack may be small */
+	char text[512];
+
+	if (strlen(ts_env.nvtx_step) >= sizeof(copy)) {
+		snprintf(text, sizeof(text),
+			 PREFIX "NVTX_STEP is longer than %u bytes; it is not used",
+			 TS_NVTX_TEXT - 1);
+		warn(text);
+		ts_env.nvtx_step = "";
+		return 1;
+	}
+	strcpy(copy, ts_env.nvtx_step);
+	ts_nvtx_parse(copy, rules, &flaws);
+	if (!flaws.count)
+		return 0;
+	snprintf(text, sizeof(text),
+		 PREFIX "NVTX_STEP: \"%.200s\" is not usable: %s; %u of its patterns %s left out",
+		 flaws.item, flaws.why, flaws.count, flaws.count == 1 ? "is" : "are");
+	warn(text);
+	return 1;
+}
+
 static void silently(const char *text)
 {
 	(void)text;
@@ -244,7 +272,7 @@ int ts_env_read(char **environment, ts_env_warn *warn)
 			continue;
 		warnings += set_one(variable, warn);
 	}
-	return warnings + check_tags(warn) + check_window(warn);
+	return warnings + check_tags(warn) + check_window(warn) + check_nvtx_step(warn);
 }
 
 bool ts_env_has(char **environment, const char *name, const char *value)

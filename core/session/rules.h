@@ -10,8 +10,8 @@ struct ts_named {
 	uint64_t iteration; /* the last number in the name, or counted from 1 */
 };
 
-/* When the session opens: "forward=fwd*;iteration=iter *".  What is wrong is left out and told in
- * one line. */
+/* When the session opens: "forward=fwd*;iteration=iter *".  What is wrong is left out; ts_env_read
+ * told of it. */
 void ts_rules_read(const char *text);
 
 /* Any thread.  Inside an iteration of the thread another one is not looked for. */

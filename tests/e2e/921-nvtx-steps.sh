@@ -88,11 +88,14 @@ unset TSTRACE_NVTX_STEP
 
 # What is wrong in it: one line that says what and which; what is right beside it is in force.
 wrong() { # VALUE WORD...
+	local value=$1
 	TSTRACE_NVTX_STEP=$1 traced wrong.jsonl ./loop >out 2>err || fail "$1: status $?"
 	[ "$(grep -c . err)" = 1 ] && grep -q "TSTRACE_NVTX_STEP" err || { cat err; fail "$1: not one line"; }
 	shift
 	for word; do grep -qF -- "$word" err || { cat err; fail "no word of $word"; }; done
 	valid wrong.jsonl
+	TSTRACE_NVTX_STEP=$value "$tstrace" env >/dev/null 2>err && fail "$value: env finds nothing"
+	for word; do grep -qF -- "$word" err || { cat err; fail "env has no word of $word"; }; done
 }
 wrong 'forward=forward *;sideways=x;y;backward=backward' '"sideways=x"' "2 of its patterns are left out"
 grep -q '"step":"forward"' wrong.jsonl && grep -q '"step":"backward"' wrong.jsonl || fail "what is right beside it"
