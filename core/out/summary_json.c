@@ -74,6 +74,9 @@ static json_t *windows_of(const struct ts_summary *summary)
 	windows = json_pack("{s:o,s:o,s:s,s:o,s:o}", "count", U64(w->opened), "recorded_ns",
 			    U64(w->recorded_ns), "cause", w->cause, "earlier_frees",
 			    U64(w->earlier_frees), "earlier_free_bytes", U64(w->earlier_bytes));
+	json_object_set_new(windows, "asked", STR(ts_json_text(summary->meta, "window", "")));
+	if (w->is_cut)
+		json_object_set_new(windows, "cut_since_ns", U64(w->open_since_ns));
 	if (w->has_live) {
 		json_object_set_new(windows, "live_bytes", U64(w->live_bytes));
 		json_object_set_new(windows, "live_blocks", U64(w->live_blocks));

@@ -101,14 +101,48 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
+/* Why there was no window, by what TSTRACE_WINDOW waited for. */
+static void print_no_window(FILE *out, const struct ts_summary *summary)
+{
+	static const char *const reasons[][2] = {
+	    {"profiler", "the program did not call cudaProfilerStart"},
+	    {"api", "the program did not call tstrace_resume"},
+	    {"iterations", "no such iteration began (tstrace_step, TSTRACE_NVTX_STEP)"},
+	    {"after", "the run ended before"},
+	    {"signal", "no signal came, or the program has that one"},
+	};
+	struct ts_str spec = ts_json_text(summary->meta, "window", "");
+
+	fputs("\nRecorded  nothing: no window opened", out);
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		size_t length = strlen(reasons[i][0]);
+
+		if (spec.size < length || memcmp(spec.at, reasons[i][0], length))
+			continue;
+		fputs("; TSTRACE_WINDOW=", out);
+		ts_print_name(out, spec, 60);
+		fprintf(out, ": %s", reasons[i][1]);
+	}
+}
+
 static void print_windows(FILE *out, const struct ts_summary *summary)
 {
 	const struct ts_windows *w = &summary->windows;
+	uint64_t whole = w->opened - w->is_cut;
 
 	if (!ts_windows_any(w))
 		return;
-	fprintf(out, "\nRecorded  %s in %" PRIu64 " window%s", ts_format_ns(w->recorded_ns).text,
-		w->opened, plural(w->opened));
+	if (!w->opened) {
+		print_no_window(out, summary);
+		return;
+	}
+	fputs("\nRecorded  ", out);
+	if (whole)
+		fprintf(out, "%s in %" PRIu64 " window%s", ts_format_ns(w->recorded_ns).text, whole,
+			plural(whole));
+	if (w->is_cut)
+		fprintf(out, "%sfrom %s to where the trace is cut", whole ? ", and " : "",
+			ts_format_ns(w->open_since_ns).text);
 	if (*w->cause)
 		fprintf(out, " (%s)", w->cause);
 	if (w->has_live)

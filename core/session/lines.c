@@ -75,6 +75,8 @@ static void print_process(void)
 	ts_line_raw(&ts_lines, "}");
 	if (*ts_file_path())
 		text("recovery_file", ts_file_path());
+	if (strcmp(ts_env.window, "run"))
+		text("window", ts_env.window);
 }
 
 void ts_print_begin(void)

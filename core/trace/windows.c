@@ -38,6 +38,7 @@ static uint64_t number(const struct ts_json *object, const char *key)
 
 void ts_windows_finish(struct ts_windows *windows, const struct ts_json *terminal, uint64_t end_ns)
 {
+	windows->is_cut = windows->is_open && !terminal;
 	if (windows->is_open && end_ns > windows->open_since_ns)
 		windows->recorded_ns += end_ns - windows->open_since_ns;
 	/* A window that never opened, or was open from the beginning, left no border. */

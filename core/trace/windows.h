@@ -7,7 +7,8 @@
 struct ts_windows {
 	uint64_t borders; /* 0: the run was recorded whole, if the terminal says no other */
 	uint64_t opened, recorded_ns, open_since_ns;
-	bool is_open;
+	bool is_open; /* after the last event: at the end, or where the trace is cut */
+	bool is_cut;  /* the last one has no end: counted in opened, not in recorded_ns */
 	char cause[16]; /* of the first border */
 	/* alive when the first of the windows after the run's begin opened */
 	bool has_live;

@@ -135,7 +135,7 @@ import json
 found = json.load(open("out.json"))
 windows = found["windows"]
 assert 0 < windows.pop("recorded_ns") < found["end_ns"]
-assert windows == {"count": 2, "cause": "profiler", "live_bytes": 333 + 1002 + 2002, "live_blocks": 4, "earlier_frees": 1, "earlier_free_bytes": 111}, windows
+assert windows == {"count": 2, "cause": "profiler", "asked": "profiler", "live_bytes": 333 + 1002 + 2002, "live_blocks": 4, "earlier_frees": 1, "earlier_free_bytes": 111}, windows
 assert "tstrace.window" not in [a["name"] for a in found["apis"]] and found["marks"] == 0
 PY
 summary profiler.off.jsonl >out
@@ -143,7 +143,16 @@ grep -q '^Recorded  .* in 2 windows (profiler); when the first opened 3.26 KiB i
 	{ cat out; fail "windows in the summary"; }
 TSTRACE_WINDOW=iterations=90..99 transparent never ./loop
 summary never.jsonl >out
-grep -q '^Recorded  0 ns in 0 windows' out || { cat out; fail "a window that never opened"; }
+grep -qF 'Recorded  nothing: no window opened; TSTRACE_WINDOW=iterations=90..99: no such iteration began' out ||
+	{ cat out; fail "a window that never opened"; }
+# A trace that is cut inside a window: how long that one was is not known.
+sed '/"action":"close"/,$d' profiler.off.jsonl >cut.jsonl
+summary cut.jsonl >out
+grep -q '^Recorded  from [0-9.]* .s to where the trace is cut (profiler); when' out || { cat out; fail "a window cut"; }
+summary cut.jsonl --json | /usr/bin/python3 -c '
+import json, sys
+w = json.load(sys.stdin)["windows"]
+assert w["count"] == 1 and w["recorded_ns"] == 0 and w["cut_since_ns"] > 0, w' || fail "the JSON of a window cut"
 
 # A run that is recorded whole.
 TSTRACE_WINDOW=run transparent pause ./loop
