@@ -221,7 +221,9 @@ void ts_target_explain(const struct ts_target *target, char *text, size_t size)
 		break;
 	case TS_TARGET_SHELL:
 		snprintf(text, size,
-			 "%s is neither an ELF program nor a script with a readable #! line", path);
+			 "%s is neither an ELF program nor a script with a readable #! line: "
+			 "/bin/sh runs it, and the programs it starts are traced",
+			 path);
 		break;
 	case TS_TARGET_STATIC:
 		snprintf(text, size,

@@ -151,9 +151,10 @@ static int run_and_wait(const struct ts_target *target, char **argv)
 		return exec_failed(target, -error);
 	if (ts_target_is_traceable(target) && !ts_outcome_tell(ts_env.output, &start, stderr))
 		fprintf(stderr,
-			"tstrace run: nothing was captured: no CUDA call of %s reached "
-			"libtstrace.so; it made none, or loaded CUDA with RTLD_DEEPBIND%s\n",
-			argv[0],
+			"tstrace run: nothing was captured in %s: no CUDA call of %s reached "
+			"libtstrace.so; it made none, loaded CUDA with RTLD_DEEPBIND, or names "
+			"its trace itself (tstrace_open)%s\n",
+			ts_env.output, argv[0],
 			target->kind == TS_TARGET_DYNAMIC
 			    ? ""
 			    : ", or in children with a cleaned environment");

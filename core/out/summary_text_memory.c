@@ -10,6 +10,7 @@
 
 #define STACKS_SHOWN 5
 #define FRAMES_SHOWN 12
+#define MARGIN 8 /* of a frame */
 
 static void print_text(FILE *out, const char *text)
 {
@@ -18,11 +19,11 @@ static void print_text(FILE *out, const char *text)
 
 /* One function of a frame.  Paths are from the trace: they go through the printer of names. */
 static void print_place(FILE *out, const struct ts_module *module, const struct ts_frame *frame,
-			const struct ts_place *place)
+			const struct ts_place *place, int margin)
 {
 	const char *base = module ? strrchr(module->path.at, '/') : NULL;
 
-	fputs("        ", out);
+	fprintf(out, "%*s", margin, "");
 	if (place->function)
 		ts_print_function(out, (struct ts_str){place->function, strlen(place->function)},
 				  80);
@@ -46,35 +47,35 @@ static void print_place(FILE *out, const struct ts_module *module, const struct 
 }
 
 static void print_frame(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
-			const struct ts_frame *frame)
+			const struct ts_frame *frame, int margin)
 {
 	const struct ts_module *module = ts_stacks_module(&summary->stacks, frame->module);
 	const struct ts_place *place = ts_symbols_find(symbols, module, frame->offset);
 
 	for (; place; place = place->into)
-		print_place(out, module, frame, place);
+		print_place(out, module, frame, place, margin);
 }
 
 static void print_stack(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
-			size_t number)
+			size_t number, int margin)
 {
 	const struct ts_stack *stack;
 	size_t shown;
 
 	if (number >= summary->stacks.ids.count) {
-		fputs("        (no call stack recorded)\n", out);
+		fprintf(out, "%*s(no call stack recorded)\n", margin, "");
 		return;
 	}
 	stack = &summary->stacks.stacks[number];
 	if (!stack->frames)
-		fprintf(out, "        (stack %" PRIu64 ": its frames are not in the trace)\n",
-			stack->id);
+		fprintf(out, "%*s(stack %" PRIu64 ": its frames are not in the trace)\n", margin,
+			"", stack->id);
 	for (shown = 0; shown < stack->count && shown < FRAMES_SHOWN; shown++)
-		print_frame(out, summary, symbols, &stack->frames[shown]);
+		print_frame(out, summary, symbols, &stack->frames[shown], margin);
 	if (shown < stack->count)
-		fprintf(out, "        ... and %zu more frames\n", stack->count - shown);
+		fprintf(out, "%*s... and %zu more frames\n", margin, "", stack->count - shown);
 	else if (stack->end.size) {
-		fputs("        (", out);
+		fprintf(out, "%*s(", margin, "");
 		ts_print_name(out, stack->end, 40);
 		fputs(")\n", out);
 	}
@@ -99,7 +100,7 @@ static void print_stacks(FILE *out, const struct ts_summary *summary, struct ts_
 		fputs("    ", out);
 		print_held(out, at_peak ? stack->peak_bytes : stack->live_bytes,
 			   at_peak ? stack->peak_count : stack->live_count);
-		print_stack(out, summary, symbols, order[shown]);
+		print_stack(out, summary, symbols, order[shown], MARGIN);
 	}
 	if (shown < count)
 		fprintf(out, "    ... and %zu more stacks (--json for all)\n", count - shown);
@@ -118,7 +119,7 @@ static void print_group(FILE *out, const struct ts_live_group *group, struct ts_
 
 /* What there was when it failed: the last row of the failure that is told. */
 static void print_live_then(FILE *out, const struct ts_summary *summary, struct ts_symbols *symbols,
-			    const struct ts_failed_allocation *failed)
+			    const struct ts_failed_allocation *failed, bool is_repeated)
 {
 	const char *before = "      live then: ";
 
@@ -142,6 +143,8 @@ static void print_live_then(FILE *out, const struct ts_summary *summary, struct 
 	}
 	if (failed->has_device_live || failed->has_live || failed->has_free)
 		fputc('\n', out);
+	if (!failed->largest_count && is_repeated)
+		fputs("      the largest live stacks were taken with a failure just before\n", out);
 	if (failed->largest_count) {
 		fputs("      the largest live stacks then", out);
 		if (failed->has_device_live) {
@@ -151,9 +154,9 @@ static void print_live_then(FILE *out, const struct ts_summary *summary, struct 
 		fputs(":\n", out);
 	}
 	for (size_t i = 0; i < failed->largest_count && i < STACKS_SHOWN; i++) {
-		fputs("      ", out);
+		fputs("        ", out);
 		print_held(out, failed->largest[i].bytes, failed->largest[i].count);
-		print_stack(out, summary, symbols, failed->largest[i].stack);
+		print_stack(out, summary, symbols, failed->largest[i].stack, MARGIN + 4);
 	}
 }
 
@@ -190,7 +193,19 @@ static void print_error(FILE *out, const struct ts_summary *summary, struct ts_s
 	fputs("\n    the first: ", out);
 	print_asked(out, first);
 	fprintf(out, ", at %s\n", ts_format_ns(first->timestamp_ns).text);
-	print_stack(out, summary, symbols, first->stack);
+	print_stack(out, summary, symbols, first->stack, MARGIN);
+}
+
+/* The recorder looks at most once in 10 ms for the largest stacks of a device. */
+static bool has_told(const struct ts_summary *summary, size_t index)
+{
+	const struct ts_failed_allocation *failed = &summary->failed[index];
+
+	for (size_t i = 0; i < index; i++)
+		if (summary->failed[i].largest_count &&
+		    ts_str_equals(summary->failed[i].device, failed->device))
+			return true;
+	return false;
 }
 
 /* With what was live then only where memory was short. */
@@ -217,8 +232,8 @@ static void print_failed(FILE *out, const struct ts_summary *summary, struct ts_
 		fprintf(out, ", error %s, at %s\n",
 			ts_format_error(failed->api, failed->error).text,
 			ts_format_ns(failed->timestamp_ns).text);
-		print_stack(out, summary, symbols, failed->stack);
-		print_live_then(out, summary, symbols, failed);
+		print_stack(out, summary, symbols, failed->stack, MARGIN);
+		print_live_then(out, summary, symbols, failed, has_told(summary, shown));
 	}
 	told += shown;
 	if (told < summary->failed_count)

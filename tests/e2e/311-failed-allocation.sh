@@ -21,7 +21,8 @@ grep -q 'error 2 (out of memory, cudaErrorMemoryAllocation)' out || { cat out; f
 grep -q 'live then: 10.00 MiB (10485760 bytes) on cuda:0; 10.00 MiB (10485760 bytes) on all devices and the host; ' out || { cat out; fail "what was live is not told"; }
 grep -q '; [0-9.]* [GM]iB free of [0-9.]* [GM]iB' out || { cat out; fail "what was free is not told"; }
 sed -n '/largest live stacks then/,$p' out >largest
-grep -q '10.00 MiB in 1 allocation$' largest || { cat out; fail "the largest live stack is not shown"; }
+grep -q '^        10.00 MiB in 1 allocation$' largest && sed -n 3p largest | grep -q '^            [^ ]' ||
+	{ cat out; fail "the largest live stack is not shown, and set in"; }
 summary retry.jsonl --json >json
 /usr/bin/python3 - <<'PY' || fail "the JSON of the failure"
 import json
@@ -51,7 +52,22 @@ MiB = 1 << 20
 assert failed == [("cuda:0", 3 * MiB, 63 * MiB, [3 * MiB]), ("cuda:1", 20 * MiB, 63 * MiB, [20 * MiB]),
                   ("cpu", 40 * MiB, 63 * MiB, [40 * MiB])], failed
 PY
+# A failure whose largest stacks were not taken again says so.
+/usr/bin/python3 -c '
+import json
+seen = False
+for line in open("places.jsonl"):
+    e = json.loads(line)
+    if "largest_live" in e and not seen:
+        seen = True
+        print(line, end="")
+        e.pop("largest_live")
+        line = json.dumps(e) + "\n"
+    print(line, end="")' >again.jsonl
 summary places.jsonl >out
+summary again.jsonl >again
+[ "$(grep -c '^      the largest live stacks were taken with a failure just before$' out again | tr '\n' ' ')" = "out:0 again:1 " ] ||
+	{ cat again; fail "stacks that were not taken again"; }
 for place in cuda:0 cuda:1 cpu; do
 	grep -q "^      the largest live stacks then on $place:$" out || { cat out; fail "whose stacks are shown: not $place"; }
 done

@@ -22,6 +22,12 @@ $CC three.c -o musl -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 || exit 1
 "$B/tstrace" run ./musl 2>err
 grep -q "not that of glibc" err || { cat err; fail "musl: message"; }
 
+# A file without #! is the shell's, as exec has it: told so, and preloaded.
+echo 'echo "$LD_PRELOAD"' >bare
+chmod +x bare
+"$B/tstrace" run ./bare >out 2>err
+grep -q "/bin/sh runs it" err && grep -q libtstrace.so out || { cat out err; fail "a file without #!"; }
+
 # 1.13 another preloaded library stays, and comes first
 echo '#include <stdio.h>
 __attribute__((constructor)) static void hello(void) { fputs("other is here\n", stderr); }' >other.c
