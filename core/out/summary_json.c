@@ -167,7 +167,8 @@ static json_t *apis_of(const struct ts_summary *summary)
 	for (size_t i = 0; i < count; i++) {
 		const struct ts_api_sum *api = &summary->apis[order[i]];
 		json_t *item = json_pack(
-		    "{s:o,s:o,s:o,s:o,s:o}", "name", STR(summary->api_names.texts[order[i]]),
+		    "{s:o,s:b,s:o,s:o,s:o,s:o}", "name", STR(summary->api_names.texts[order[i]]),
+		    "by_program", api->is_by_program,
 		    "untimed_calls", U64(api->untimed), "errors", U64(api->errors), "bytes",
 		    U64(api->bytes), "share", ts_json_ratio(api->host.total_ns, all_ns));
 

@@ -85,6 +85,8 @@ static void print_api(FILE *out, const struct ts_api_sum *api, struct ts_str nam
 	else
 		print_no_durations(out, api->untimed);
 	ts_print_name(out, name, NAME_WIDTH);
+	if (api->is_by_program)
+		fputs("  (recorded by the program)", out);
 	if (api->host.count && api->untimed)
 		fprintf(out, "  (and %" PRIu64 " not timed)", api->untimed);
 	if (api->errors) {

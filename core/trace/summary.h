@@ -21,6 +21,7 @@ struct ts_api_sum {
 	struct ts_durations host;
 	uint64_t untimed; /* calls whose duration is not recorded: those that allocate and free */
 	uint64_t errors, first_error, bytes;
+	bool is_by_program; /* tstrace_record_op: no call of CUDA */
 };
 
 /* Copies of one direction, sets, or pages that the driver moved. */

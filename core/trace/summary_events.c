@@ -164,10 +164,13 @@ static void on_op(struct ts_summary *summary, const struct ts_event *event)
 		summary->marks += op->source.size != 0;
 		return;
 	}
-	summary->calls++;
-	if (ts_event_has(event, op, thread))
-		see_thread(summary, op->thread);
+	if (op->api.size) {
+		summary->calls++;
+		if (ts_event_has(event, op, thread))
+			see_thread(summary, op->thread);
+	}
 	sum = ENTRY(summary, api_names, apis, api_capacity, api);
+	sum->is_by_program = !op->api.size;
 	if (op->memory_kind.size && !op->duration_ns)
 		sum->untimed++;
 	else

@@ -148,6 +148,11 @@ untimed = [op("", 5, op_name="_Z3addPfS_", activity="kernel", untimed=True) | di
 assert run(untimed)["kernels"][0]["untimed_records"] == 3 and not run(untimed)["apis"]
 text = run(untimed, dict(lost=dict(device_untimed=3)), {}, "--rows", "3")
 assert "3 device_untimed" in text.split("Kernels")[0] and "(3 without times)" in text, text
+# an operation that the program recorded is no call of CUDA
+own = [op("cudaMemset", 5), op("", 5, op_name="matmul") | dict(api="")]
+found = run(own)
+assert found["calls"] == 1 and {a["name"]: a["by_program"] for a in found["apis"]} == {"cudaMemset": False, "matmul": True}, found
+assert "matmul  (recorded by the program)" in run(own, {}, {}, "--rows", "3")
 # launches of which too few records came
 text = run([op("cudaLaunchKernel", i, op_name="_Z3addPfS_", grid=[1, 1, 1]) for i in range(5)] + [interval(0, 5)], {}, {}, "--rows", "3")
 assert "add(float*, float*)  (5 launches)" in text, text
