@@ -16,18 +16,26 @@ import functools
 import math
 import os
 
-KINDS = {"function": 0, "op": 1, "module": 2}
-STEPS = {None: 0, "forward": 1, "backward": 2, "optimizer": 3}
-CATEGORIES = {"other": 0, "parameter": 1, "activation": 2, "gradient": 3, "optimizer": 4}
-STATES = {"present": 0, "missing": 1, "zero": 2, "non_finite": 3}
-PHASES = {"train": 0, "infer": 1}
-LEVELS = {"none": 0, "partial": 1, "complete": 2}
-SCOPES = {"unknown": 0, "profiled_work": 1, "production_equivalent": 2}
-EXPECTATIONS = {"active": 0, "inactive": 1, "data_conditional": 2}
+
+class _Words(dict):
+    """The words that an argument may be; another one is told with them."""
+
+    def __missing__(self, word):
+        raise ValueError("%r is none of %s" % (word, ", ".join(map(str, self))))
+
+
+KINDS = _Words({"function": 0, "op": 1, "module": 2})
+STEPS = _Words({None: 0, "forward": 1, "backward": 2, "optimizer": 3})
+CATEGORIES = _Words({"other": 0, "parameter": 1, "activation": 2, "gradient": 3, "optimizer": 4})
+STATES = _Words({"present": 0, "missing": 1, "zero": 2, "non_finite": 3})
+PHASES = _Words({"train": 0, "infer": 1})
+LEVELS = _Words({"none": 0, "partial": 1, "complete": 2})
+SCOPES = _Words({"unknown": 0, "profiled_work": 1, "production_equivalent": 2})
+EXPECTATIONS = _Words({"active": 0, "inactive": 1, "data_conditional": 2})
 COVERED = ("operations", "activations", "tensors", "gradients", "logical_memory", "physical_memory",
            "device_timing")
-DTYPES = {name: n for n, name in enumerate(
-    "u8 i8 u16 i16 u32 i32 u64 i64 bool f8e4m3 f8e5m2 f16 bf16 f32 f64".split())}
+DTYPES = _Words((name, n) for n, name in enumerate(
+    "u8 i8 u16 i16 u32 i32 u64 i64 bool f8e4m3 f8e5m2 f16 bf16 f32 f64".split()))
 # What other libraries call them, and letters of array interfaces, which have the size behind them.
 NAMES = {"uint8": "u8", "int8": "i8", "uint16": "u16", "int16": "i16", "uint32": "u32",
          "int32": "i32", "uint64": "u64", "int64": "i64", "float8_e4m3fn": "f8e4m3",
@@ -49,8 +57,8 @@ class _Shape(ctypes.Structure):
 class _Op(ctypes.Structure):
     _fields_ = [("name", _text), ("inputs", ctypes.POINTER(_text)),
                 ("input_count", ctypes.c_size_t), ("output", _text), ("shape", _Shape),
-                ("dtype", _text), ("device", _text), ("timestamp_ns", _u64), ("duration_ns", _u64), ("output_dense_bytes", _u64),
-                ("input_dense_bytes", _u64)]
+                ("dtype", _text), ("device", _text), ("timestamp_ns", _u64),
+                ("duration_ns", _u64), ("output_dense_bytes", _u64), ("input_dense_bytes", _u64)]
 
 
 class _Tensor(ctypes.Structure):

@@ -104,6 +104,13 @@ for wrong, text in (dict(entrypoint=" "), "entrypoint"), (dict(identity={**ident
         assert not tstrace.available(), text
     except tstrace.Error as error:
         assert text in str(error), error
+# A word that is none: told with those that there are, with and without the library.
+for call in lambda: tstrace.span("s", step="fwd"), lambda: tstrace.gradient("net", "w", "there"), lambda: tstrace.open(phase="test"):
+    try:
+        call()
+        raise SystemExit("a wrong word is taken")
+    except ValueError as error:
+        assert " is none of " in str(error) and str(error).count(",") in (1, 3), error
 path = tstrace.open("opened.jsonl", "py::step", phase="infer", capture_step=4, device="cuda:2", tags={"a": "b"},
                     region_synchronized=True, contract=contract, identity=identity)
 assert bool(path) == tstrace.available()
