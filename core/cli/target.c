@@ -166,10 +166,10 @@ static void inspect_file(const char *path, struct ts_target *target, int depth)
 		target->kind = TS_TARGET_SHELL;
 		if (depth < SCRIPT_DEPTH && interpreter_of(head, (size_t)size, interpreter)) {
 			inspect_file(interpreter, target, depth + 1);
-			if (target->kind == TS_TARGET_DYNAMIC) {
+			if (target->kind == TS_TARGET_DYNAMIC)
 				target->kind = TS_TARGET_SCRIPT;
-				memcpy(target->detail, interpreter, sizeof(interpreter));
-			}
+			if (target->kind != TS_TARGET_SHELL)
+				strcpy(target->interpreter, interpreter);
 		}
 	} else if (size >= 0) {
 		target->kind = TS_TARGET_SHELL;
@@ -209,15 +209,17 @@ bool ts_target_is_traceable(const struct ts_target *target)
 void ts_target_explain(const struct ts_target *target, char *text, size_t size)
 {
 	const char *path = target->path;
+	char subject[2 * PATH_MAX + 40];
 
 	text[0] = '\0';
+	snprintf(subject, sizeof(subject), "%s%s%s", path,
+		 target->interpreter[0] ? " is a script: its interpreter " : "",
+		 target->interpreter);
 	switch (target->kind) {
 	case TS_TARGET_DYNAMIC:
 		break;
 	case TS_TARGET_SCRIPT:
-		snprintf(text, size,
-			 "%s is a script: its interpreter %s and the programs it starts are traced",
-			 path, target->detail);
+		snprintf(text, size, "%s and the programs it starts are traced", subject);
 		break;
 	case TS_TARGET_SHELL:
 		snprintf(text, size,
@@ -230,29 +232,29 @@ void ts_target_explain(const struct ts_target *target, char *text, size_t size)
 			 "%s is a static executable: nothing can be preloaded, it runs untraced; "
 			 "link it "
 			 "dynamically (only cudart may be static)",
-			 path);
+			 subject);
 		break;
 	case TS_TARGET_OTHER_MACHINE:
-		snprintf(text, size, "%s is built for another machine (%s): it runs untraced", path,
-			 target->detail);
+		snprintf(text, size, "%s is built for another machine (%s): it runs untraced",
+			 subject, target->detail);
 		break;
 	case TS_TARGET_OTHER_LIBC:
 		snprintf(text, size,
 			 "%s uses the loader %s, not that of glibc: a preloaded glibc library "
 			 "would stop "
 			 "it, so it runs untraced",
-			 path, target->detail);
+			 subject, target->detail);
 		break;
 	case TS_TARGET_PRIVILEGED:
 		snprintf(
 		    text, size,
 		    "%s is setuid, setgid or has file capabilities: the loader ignores LD_PRELOAD, "
 		    "it runs untraced; run a copy without them",
-		    path);
+		    subject);
 		break;
 	case TS_TARGET_UNREADABLE:
 		snprintf(text, size,
-			 "%s cannot be read, so it is not known whether it can be traced", path);
+			 "%s cannot be read, so it is not known whether it can be traced", subject);
 		break;
 	}
 }

@@ -21,8 +21,8 @@ enum ts_target_kind {
 struct ts_target {
 	enum ts_target_kind kind;
 	char path[PATH_MAX];
-	char detail[PATH_MAX]; /* the interpreter of a script, the loader of another libc, the word
-				  size */
+	char interpreter[PATH_MAX]; /* of a script: kind and detail are this one's */
+	char detail[PATH_MAX];	    /* the loader, or the word size and machine */
 };
 
 /* Finds `name` as execvp(3) would and looks at the file; a script's interpreter is looked at in its

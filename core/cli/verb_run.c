@@ -107,9 +107,11 @@ static int refuse(const char *name, int error)
 /* exec reports ENOENT also when the file is there and its loader or interpreter is not. */
 static int exec_failed(const struct ts_target *target, int error)
 {
+	const char *needed = target->interpreter[0] ? target->interpreter : target->detail;
+
 	if (error == ENOENT && !access(target->path, F_OK)) {
 		fprintf(stderr, "tstrace run: %s: its loader or interpreter %s%sis missing\n",
-			target->path, target->detail, target->detail[0] ? " " : "");
+			target->path, needed, *needed ? " " : "");
 		return EXIT_CANNOT_RUN;
 	}
 	return refuse(target->path, -error);

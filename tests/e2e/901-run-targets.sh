@@ -15,12 +15,23 @@ if $CC -static three.c -o static 2>/dev/null; then
 	"$B/tstrace" run ./static 2>err
 	[ $? = 3 ] || fail "static: status"
 	[ "$(wc -l <err)" = 1 ] && grep -q "static executable" err || { cat err; fail "static: message"; }
+	printf '#!%s\n' "$T/static" >of-static
+	chmod +x of-static
+	"$B/tstrace" run ./of-static 2>err
+	[ $? = 3 ] && grep -qF "its interpreter $T/static is a static executable" err || { cat err; fail "a script of it"; }
 fi
 
 # 1.17 musl: told by the loader's name, never preloaded
 $CC three.c -o musl -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 || exit 1
 "$B/tstrace" run ./musl 2>err
 grep -q "not that of glibc" err || { cat err; fail "musl: message"; }
+
+# A script whose interpreter is not there: that one is named.
+printf '#!/no/such/interpreter\n' >nowhere
+chmod +x nowhere
+"$B/tstrace" run ./nowhere 2>err
+[ $? = 126 ] && grep -q "interpreter /no/such/interpreter cannot be read" err &&
+	grep -q "interpreter /no/such/interpreter is missing" err || { cat err; fail "an interpreter that is missing"; }
 
 # A file without #! is the shell's, as exec has it: told so, and preloaded.
 echo 'echo "$LD_PRELOAD"' >bare
