@@ -154,9 +154,9 @@ static void test_fault_out_of_order(void **state)
 	(void)state;
 	buffer_size = 216;
 	start_with("TSTRACE_SIM_CUPTI_OUT_OF_ORDER", "1");
-	kernel(1, now_ns(), now_ns() + 20 * MS);
-	kernel(2, now_ns(), now_ns() + 20 * MS);
-	usleep(30 * 1000);
+	kernel(1, now_ns(), now_ns() + 300 * MS);
+	kernel(2, now_ns(), now_ns() + 300 * MS);
+	usleep(400 * 1000);
 	past_kernel(3);
 	OK(p_cuptiActivityFlushAll(0));
 	assert_int_equal(record_count, 3);
