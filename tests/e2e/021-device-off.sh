@@ -7,7 +7,9 @@ for name in basic demo graphs pools threads; do
 	holds $name.jsonl $name-auto.jsonl <<'PY'
 assert t.meta["backend"] == t.terminal["backend"] == "off", t.meta
 assert t.meta["backend_reason"] == "TSTRACE_DEVICE=off", t.meta
-assert t.terminal["outcome"] == "complete" and not t.terminal["lost"], t.terminal
+assert t.terminal["outcome"] == "complete"
+# Threads that come while another opens the unwinder go without a stack.
+assert set(t.terminal["lost"]) <= {"stack_unsafe"}, t.terminal
 assert not t.of("device_interval") and not any("correlation" in e for e in t.of("op"))
 assert t.meta["tags"]["simulated"] == "true" and t.meta["cuda"]["driver"] == "13000", t.meta
 same_facts(t, Trace(args[0]))
