@@ -250,6 +250,8 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 #define TS_DO_VMM_RELEASE(args, handle)                                                            \
 	if (ts_vmm_release_is_last(TS_U64(handle))) {                                              \
 		TS_FREED(args, VMM, handle, false, 0)                                              \
+	} else if (ts_outside()) {                                                                 \
+		r_ = real_ args;                                                                   \
 	} else {                                                                                   \
 		TS_DO_CALL(args, 0, handle)                                                        \
 	}
@@ -263,7 +265,7 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 	r_ = real_ args;                                                                           \
 	if (ring_ && (all_))                                                                       \
 		ts_hook_reset(ring_, &hook_, begin_, where_, which_, TS_U64(pool_), (int)r_);      \
-	else if (ring_)                                                                            \
+	else if (ring_ && !ts_outside())                                                           \
 		ts_hook_call_end(ring_, &hook_, begin_, 0, TS_U64(pool_), (int)r_);                \
 	ts_where_changed();
 #define TS_DO_RESET_DEVICE(args) TS_RESET(args, ts_where().device, 0, 0, true)

@@ -52,7 +52,7 @@ gpu-kit: all apps ## gather what check-gpu needs on a machine without developmen
 
 # What several tests share.
 $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_stack*.c)): $B/obj/tests/unit/stack_test.o
-recorder_tests := test_writer test_output test_ring test_arena test_processes test_blocks test_exit test_span test_stats_events \
+recorder_tests := test_writer test_windows test_output test_ring test_arena test_processes test_blocks test_exit test_span test_stats_events \
 	$(notdir $(basename $(wildcard tests/unit/test_api*.c)))
 $(patsubst %,$B/unit/%,$(recorder_tests)): $B/obj/tests/unit/record_test.o
 

@@ -17,6 +17,7 @@ struct pending {
 struct last_free {
 	uint64_t address;
 	bool was_live;
+	bool unmatched;         /* it was counted as such */
 	struct ts_block block;
 	uint64_t t;
 };
@@ -358,6 +359,7 @@ static void on_free(const struct ts_rec_free *rec, const struct ts_source *from)
 		end_block(block, &rec->h, rec->h.t, from, rec->stream, NULL);
 	} else if (!(rec->h.flags & TS_F_OUTSIDE) &&
 		   (!block || block->state != TS_BLOCK_CAPTURED)) {
+		last->unmatched = true;
 		totals.unmatched_frees++;
 	}
 }
@@ -385,7 +387,7 @@ static void on_free_failed(const struct ts_rec_free *rec, const struct ts_source
 		if (!block->unwritten)
 			print_memory(block, &head, head.t, from->thread, 0, "alloc", "restored");
 	} else {
-		if (last->address == rec->address && !last->was_live && totals.unmatched_frees)
+		if (last->address == rec->address && last->unmatched)
 			totals.unmatched_frees--;
 		if (block && block->state == TS_BLOCK_FREED)
 			first_free = block->free_stack;

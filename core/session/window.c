@@ -92,7 +92,8 @@ static void apply(enum ts_window_cause cause)
 	int to = wanted == TS_GATE_OPEN ? TS_REC_ON : TS_REC_OFF;
 	int error = errno;
 
-	if (wanted == now)
+	/* After the end the backend stays off. */
+	if (wanted == now || !ts_is_open(atomic_load(&ts_recording)))
 		return;
 	if (now == TS_GATE_OPEN) {
 		mark(false, cause);
@@ -223,6 +224,7 @@ TS_EXPORT int tstrace_resume(tstrace_session *session)
 
 void ts_window_child(void)
 {
+	ts_window_wait_child();
 	pthread_mutex_init(&lock, NULL);
 	spec = (struct ts_window_spec){ .kind = TS_WINDOW_RUN };
 	gate = TS_GATE_CLOSED;

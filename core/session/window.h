@@ -37,6 +37,7 @@ void ts_window_toggle(void);
 
 /* window_wait.c: a thread that waits for the time or the signal of the window. */
 void ts_window_wait_start(const struct ts_window_spec *spec);
+void ts_window_wait_child(void);
 
 /* Writer: the line of a window that opens or closes. */
 void ts_print_window(const struct ts_rec *rec);

@@ -75,12 +75,13 @@ static void *wait_for_signal(void *arg)
 /* The program's own handler is left alone. */
 static bool take_signal(void)
 {
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, old;
+	/* The program's threads may have stacks of their own making (Go's are small). */
+	struct sigaction action = { .sa_handler = on_signal,
+				    .sa_flags = SA_RESTART | SA_ONSTACK },
+			 old;
 
 	if (sigaction(spec.signal, NULL, &old))
 		return false;
-	if (old.sa_handler == on_signal)
-		return true;    /* inherited by a fork */
 	if (old.sa_handler != SIG_DFL) {
 		ts_say("TSTRACE_WINDOW=%s: the program %s that signal; nothing is recorded before "
 		       "tstrace_resume", ts_env.window,
@@ -101,4 +102,14 @@ void ts_window_wait_start(const struct ts_window_spec *what)
 	if (ts_helper_start(TS_THREAD_WINDOW, by_signal ? wait_for_signal : wait_for_time))
 		ts_say("TSTRACE_WINDOW=%s: its thread could not be started; the window stays as "
 		       "it is", ts_env.window);
+}
+
+/* Before its first CUDA call the child has no window that the signal could open. */
+void ts_window_wait_child(void)
+{
+	struct sigaction old;
+
+	if (spec.kind == TS_WINDOW_SIGNAL && !sigaction(spec.signal, NULL, &old) &&
+	    old.sa_handler == on_signal)
+		signal(spec.signal, SIG_DFL);
 }

@@ -1,6 +1,17 @@
 #include "core/trace/windows.h"
 
-#include <stdio.h>
+/* It is printed as it is: a word, whatever the trace says. */
+static void set_cause(struct ts_windows *windows, struct ts_str cause)
+{
+	size_t size = 0;
+
+	while (size < cause.size && size + 1 < sizeof(windows->cause) && cause.at[size] >= 'a' &&
+	       cause.at[size] <= 'z') {
+		windows->cause[size] = cause.at[size];
+		size++;
+	}
+	windows->cause[size] = '\0';
+}
 
 void ts_windows_take(struct ts_windows *windows, const struct ts_ev_op *op)
 {
@@ -9,8 +20,7 @@ void ts_windows_take(struct ts_windows *windows, const struct ts_ev_op *op)
 	if (!ts_str_is(op->op_name, "tstrace.window"))
 		return;
 	if (!windows->borders++) {
-		snprintf(windows->cause, sizeof(windows->cause), "%.*s", (int)op->cause.size,
-			 op->cause.at ? op->cause.at : "");
+		set_cause(windows, op->cause);
 		/* What closes first was open from the beginning. */
 		windows->is_open = !opens;
 		windows->opened += !opens;

@@ -256,6 +256,43 @@ assert not t.of("memory") and "unmatched_frees" not in t.terminal and t.terminal
 PY
 done
 
+# Outside, what memory calls do without freeing anything writes no event, and a double free that is refused takes
+# nothing from the address's next life.
+sim_program quiet -I"$e2e/../../core" -l:libcuda.so.1 <<'C'
+#include <stdio.h>
+#include <string.h>
+#define TSTRACE_DYNAMIC
+#include "tstrace.h"
+int cuInit(unsigned), cuDevicePrimaryCtxRetain(void **, int), cuDevicePrimaryCtxRelease_v2(int);
+int cuMemCreate(unsigned long long *, size_t, const void *, unsigned long long);
+int cuMemMap(unsigned long long, size_t, size_t, unsigned long long, unsigned long long);
+int cuMemAddressReserve(unsigned long long *, size_t, size_t, unsigned long long, unsigned long long);
+int cuMemRetainAllocationHandle(unsigned long long *, void *), cuMemRelease(unsigned long long);
+int main(void)
+{
+	struct { int type, handles, where, id; long long pad[8]; } device = { 1, 0, 1, 0, { 0 } };
+	unsigned long long handle, again, at;
+	void *p, *q, *context;
+	int bad = cudaMalloc(&p, 64) + cuDevicePrimaryCtxRetain(&context, 0) + cuDevicePrimaryCtxRelease_v2(0);
+
+	bad += cuMemCreate(&handle, 2 << 20, &device, 0) + cuMemAddressReserve(&at, 2 << 20, 0, 0, 0);
+	bad += cuMemMap(at, 2 << 20, 0, handle, 0) + cuMemRetainAllocationHandle(&again, (void *)at);
+	bad += cuMemRelease(again);
+	bad += cudaFree(p) + !cudaFree(p) + cudaMalloc(&q, 64) + (q != p);
+	tstrace_resume(NULL);
+	bad += cudaFree(q);
+	printf("%d\n", bad);
+	return 0;
+}
+C
+TSTRACE_SIM_REUSE=lifo TSTRACE_WINDOW=api traced quiet.jsonl ./quiet >out || fail "quiet: status $?"
+[ "$(cat out)" = 0 ] || fail "quiet: $(cat out) calls went wrong"
+valid quiet.jsonl
+holds quiet.jsonl <<'PY'
+assert [e["op_name"] for e in t.of("op")] == ["tstrace.window"], t.of("op")
+assert not t.of("memory") and t.terminal["earlier_frees"] == 1 and "unmatched_frees" not in t.terminal, t.terminal
+PY
+
 # A signal that the program handles itself is not taken.
 sim_program handles <<'C'
 #include <signal.h>
@@ -275,6 +312,77 @@ TSTRACE_WINDOW=signal=USR2 traced handles.jsonl ./handles >out 2>err || fail "ha
 [ "$(cat out)" = mine ] || fail "the program's handler did not run"
 grep -q '^tstrace: TSTRACE_WINDOW=signal=USR2: the program handles that signal' err || { cat err; fail "not told"; }
 valid handles.jsonl
+# A forked child has no window before its first CUDA call: the signal ends it as it would without tstrace.
+sim_program forks <<'C'
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	void *p;
+	int status;
+
+	cudaMalloc(&p, 8);
+	if (!fork()) {
+		raise(SIGUSR2);
+		_exit(0);
+	}
+	wait(&status);
+	printf("%d\n", WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR2);
+	return cudaFree(p);
+}
+C
+TSTRACE_WINDOW=signal=USR2 transparent forks ./forks
+
+# Windows that open and close under calls of other threads.
+sim_program busy <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+int cudaMemset(void *, int, size_t), cudaProfilerStart(void), cudaProfilerStop(void);
+static _Atomic int done;
+static void *p;
+static void *sets(void *arg)
+{
+	while (!done)
+		if (cudaMemset(p, 0, 64))
+			return (void *)1;
+	return arg;
+}
+int main(void)
+{
+	pthread_t threads[3];
+	void *bad;
+
+	if (cudaMalloc(&p, 64))
+		return 1;
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, sets, NULL);
+	for (int i = 0; i < 300; i++) {
+		cudaProfilerStart();
+		cudaProfilerStop();
+	}
+	done = 1;
+	for (int i = 0; i < 3; i++) {
+		pthread_join(threads[i], &bad);
+		if (bad)
+			return 2;
+	}
+	return cudaFree(p);
+}
+C
+TSTRACE_WINDOW=profiler transparent busy ./busy
+holds busy.jsonl <<'PY'
+assert t.terminal["windows"] == 300, t.terminal
+borders = [e["action"] for e in t.of("op", op_name="tstrace.window")]
+assert borders == ["open", "close"] * 300, borders
+PY
+
+# A cause that no window has is not printed as it is.
+sed 's/"cause":"profiler"/"cause":"pro\\u001b[31m"/' busy.jsonl >escape.jsonl
+$tstrace summary escape.jsonl >out 2>&1
+grep -q '^Recorded .*(pro)' out && ! grep -q "$(printf '\033')" out || { head -5 out; fail "a control character is printed"; }
+
 # A bad value: one line, and the run is recorded.
 TSTRACE_WINDOW=iterations=4 traced bad.jsonl ./loop >/dev/null 2>err || fail "bad: status $?"
 [ "$(grep -c 'TSTRACE_WINDOW=iterations=4 is not usable: after iterations= it wants A..B' err)" = 1 ] ||
