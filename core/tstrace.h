@@ -194,7 +194,8 @@ TSTRACE_API int tstrace_host_timestamp_ns(tstrace_session *session, const struct
 /* --- training loops --------------------------------------------------------------- */
 
 /* Iteration `n` begins: what follows, on every thread, carries it (own key "iteration").  The one
- * before ends, with a checkpoint of the device's memory.  Signal-safe as spans are. */
+ * before ends, with a checkpoint of the device's memory.  Signal-safe as spans are, but with
+ * TSTRACE_WINDOW=iterations: it may open the window. */
 TSTRACE_API int tstrace_step(tstrace_session *session, uint64_t n);
 
 /* The iteration ends, and none begins. */

@@ -36,6 +36,9 @@ static void on_enter(const CUpti_CallbackData *data, bool is_runtime, unsigned r
 			ts_device_correlate(ts_self.correlation, ts_self.unhooked);
 			ts_self.unhooked_inside++;
 		}
+	} else if (ts_outside()) {
+		/* Recorded by nobody: a window warms up, or opens this moment. */
+		cupti_own_call(data->correlationId);
 	} else if (!ts_self.unhooked) {
 		ts_self.unhooked = data->correlationId;
 		ts_self.unhooked_inside = 0;

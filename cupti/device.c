@@ -112,8 +112,4 @@ static const struct ts_device_backend backend = {
 	.child = child,
 };
 
-__attribute__((constructor)) static void register_backend(void)
-{
-	ts_device_register(&backend);
-	device_stats_start();
-}
+const struct ts_device_backend *const ts_device = &backend;

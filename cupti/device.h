@@ -41,7 +41,6 @@ void *device_driver_symbol(const char *symbol);         /* any other; NULL: it h
 
 /* --- statistics of tensors (reduce.c) ----------------------------------------- */
 
-void device_stats_start(void);          /* from the constructor */
 void device_stats_child(void);
 
 /* --- waiting (thread.c) ------------------------------------------------------ */

@@ -366,10 +366,8 @@ static int device_stats(const struct ts_view *view, void *stream, struct ts_stat
 	return error;
 }
 
-void device_stats_start(void)
-{
-	ts_stats_device = device_stats;
-}
+int (*const ts_stats_device)(const struct ts_view *view, void *stream, struct ts_stats *stats,
+			     char *why, size_t room) = device_stats;
 
 void device_stats_child(void)
 {

@@ -77,7 +77,4 @@ static const char *name_of(unsigned fn)
 	return fn < TS_FN_COUNT ? ts_fn_facts[fn].name : "";
 }
 
-__attribute__((constructor(101))) static void set_names(void)
-{
-	ts_fn_name = name_of;
-}
+const char *(*const ts_fn_name)(unsigned fn) = name_of;

@@ -226,11 +226,12 @@ static void at_step_end(struct ts_ring *ring)
 	ts_memory_record(ring, 3);
 }
 
+void (*const ts_step_checkpoint)(struct ts_ring *ring) = at_step_end;
+void *(*ts_driver_function)(const char *symbol) = ts_real_driver;
+
 __attribute__((constructor(102))) static void start(void)
 {
 	/* Registered first, so called last: after the program's own handlers. */
 	at_quick_exit(at_quick_exit_finish);
 	pthread_atfork(NULL, NULL, in_child);
-	ts_driver_function = ts_real_driver;
-	ts_step_checkpoint = at_step_end;
 }

@@ -6,13 +6,10 @@
 
 #include "core/record/describe.h"
 
-const struct ts_device_backend *ts_device;
 _Atomic enum ts_backend ts_device_kind;
 void *(*ts_device_before)(uint64_t stream, bool per_thread);
 void (*ts_device_after)(void *token, struct ts_rec_op *op);
 void (*ts_device_context_ends)(int device);
-void *(*ts_driver_function)(const char *symbol);
-const struct ts_teller *ts_teller;
 
 #define PAIRS 32
 
@@ -23,11 +20,6 @@ static unsigned pair_count;
 static const char *name = "off", *reason = "";
 static bool simulated;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-void ts_device_register(const struct ts_device_backend *backend)
-{
-	ts_device = backend;
-}
 
 void ts_device_set_state(enum ts_backend kind, const char *new_name, const char *why)
 {

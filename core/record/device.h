@@ -30,9 +30,8 @@ struct ts_device_backend {
 	void (*child)(void);
 };
 
-/* Called by cupti/ from its constructor; the table must live for ever. */
-void ts_device_register(const struct ts_device_backend *backend);
-extern const struct ts_device_backend *ts_device;      /* NULL: none linked in */
+/* cupti/ defines it, above.c where that is not linked in. */
+extern const struct ts_device_backend *const ts_device;      /* NULL: none linked in */
 
 /* What runs and why: "cupti", "event" or "off"; reason: one line of text, "" when nothing to say.
  * Set by the backend in start() (both strings live for ever); printed in meta, terminal and every
@@ -79,7 +78,7 @@ struct ts_teller {
 	/* Instead of exit: hooks were met inside, the call is recorded. */
 	void (*drop)(unsigned row);
 };
-extern const struct ts_teller *ts_teller;
+extern const struct ts_teller *const ts_teller;
 
 /* Versions and names for meta: key -> text, e.g. "driver" "13000", "cupti" "130000", "device_0"
  * "NVIDIA ...". Copied.  At most 32; before the writer starts, that is from start().  simulated:

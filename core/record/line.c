@@ -19,12 +19,14 @@ static bool grow(struct ts_lines *lines, size_t bytes)
 
 	while (room - lines->used < bytes)
 		room *= 2;
-	text = lines->text
-		   ? mremap(lines->text, lines->room, room, MREMAP_MAYMOVE)
-		   : mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	text = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (text == MAP_FAILED) {
 		lines->broken = true;
 		return false;
+	}
+	if (lines->text) {
+		memcpy(text, lines->text, lines->used);
+		munmap(lines->text, lines->room);
 	}
 	lines->text = text;
 	lines->room = room;

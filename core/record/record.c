@@ -41,14 +41,6 @@ extern char **environ;
 _Thread_local struct ts_thread ts_self __attribute__((tls_model("initial-exec"))) = { .span = 1 };
 _Atomic int ts_recording;
 
-static const char *no_name(unsigned fn)
-{
-	(void)fn;
-	return "unknown";
-}
-
-const char *(*ts_fn_name)(unsigned fn) = no_name;
-
 static _Atomic uint32_t threads;
 static _Atomic int device_started;
 static _Atomic int finishing, finish_done;

@@ -187,7 +187,7 @@ bool ts_record_device_started(void);
 /* Path of the trace, or NULL before it is open; valid for the process's life. */
 const char *ts_record_path(void);
 
-/* Name of a hooked function by its number; set by preload at load time (core knows no hook). */
-extern const char *(*ts_fn_name)(unsigned fn);
+/* Name of a hooked function by its number; defined by preload (core knows no hook), see above.c. */
+extern const char *(*const ts_fn_name)(unsigned fn);
 
 #endif

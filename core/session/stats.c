@@ -49,9 +49,6 @@ static void restore_floats(float_state state)
 #error "how floating point is set up is not known for this architecture"
 #endif
 
-int (*ts_stats_device)(const struct ts_view *view, void *stream, struct ts_stats *stats, char *why,
-		       size_t room);
-
 /* Not inlined: no calculation moves out of what is between the two calls. */
 static __attribute__((noinline)) int reduce(const struct tstrace_data *tensor,
 					    const struct ts_view *view, struct ts_stats *stats,

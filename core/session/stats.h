@@ -34,9 +34,9 @@ void ts_stats_host(const struct ts_view *view, struct ts_stats *stats);
 
 /* In device memory of the current context, in the order of `stream`, for which it waits.  Nothing
  * of it is recorded, and the program's context stays current.  0, or -errno and what was wrong.
- * Registered by cupti/, which knows the driver. */
-extern int (*ts_stats_device)(const struct ts_view *view, void *stream, struct ts_stats *stats,
-			      char *why, size_t room);
+ * Defined by cupti/, which knows the driver. */
+extern int (*const ts_stats_device)(const struct ts_view *view, void *stream,
+				    struct ts_stats *stats, char *why, size_t room);
 
 const char *ts_dtype_name(enum tstrace_dtype dtype); /* NULL: no such dtype */
 

@@ -21,8 +21,6 @@ static struct boundary {
 } boundaries[BOUNDARIES];
 static _Atomic uint64_t count;
 
-void (*ts_step_checkpoint)(struct ts_ring *ring);
-
 /* Any thread, also a signal handler. */
 static void add(uint64_t iteration, bool inside)
 {

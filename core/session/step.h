@@ -15,6 +15,6 @@ void ts_step_boundary(struct ts_ring *ring, uint64_t iteration, bool inside);
 void ts_step_child(void);
 
 /* Registered by preload: a checkpoint of the device's memory, by the calling thread at depth 1. */
-extern void (*ts_step_checkpoint)(struct ts_ring *ring);
+extern void (*const ts_step_checkpoint)(struct ts_ring *ring);
 
 #endif
