@@ -181,14 +181,26 @@ static unsigned find_row(const char *name, bool is_runtime)
 	return ts_teller->row(exported);
 }
 
+/* Once, before any callback is on. */
+static void find_rows(void)
+{
+	static bool found;
+
+	if (found)
+		return;
+	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++) {
+		if (rows[i].domain == CUPTI_CB_DOMAIN_RUNTIME_API)
+			rows_of_runtime[rows[i].id] = (uint16_t)find_row(rows[i].name, true);
+		else if (rows[i].domain == CUPTI_CB_DOMAIN_DRIVER_API)
+			rows_of_driver[rows[i].id] = (uint16_t)find_row(rows[i].name, false);
+	}
+	found = true;
+}
+
 void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, bool on, bool resources)
 {
-	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++) {
-		if (on && rows[i].domain == CUPTI_CB_DOMAIN_RUNTIME_API)
-			rows_of_runtime[rows[i].id] = (uint16_t)find_row(rows[i].name, true);
-		else if (on && rows[i].domain == CUPTI_CB_DOMAIN_DRIVER_API)
-			rows_of_driver[rows[i].id] = (uint16_t)find_row(rows[i].name, false);
+	find_rows();
+	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++)
 		if (rows[i].domain != CUPTI_CB_DOMAIN_RESOURCE || resources)
 			cupti_api.cuptiEnableCallback(on, subscriber, rows[i].domain, rows[i].id);
-	}
 }
