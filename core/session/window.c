@@ -177,49 +177,40 @@ void ts_window_iteration(uint64_t iteration, bool inside)
 
 /* --- tstrace.h --- */
 
-TS_EXPORT int tstrace_pause(tstrace_session *session)
+static int change_pauses(int by)
 {
 	int error;
 
-	(void)session;
 	if (ts_self.depth++) {
 		ts_self.depth--;
 		return -EBUSY;
 	}
+	/* With TSTRACE_WINDOW=api a resume is what begins. */
 	error = ts_record_open();
 	if (!error) {
 		pthread_mutex_lock(&lock);
-		pauses++;
-		apply(TS_CAUSE_API);
+		if (by < 0 && !pauses) {
+			error = -EINVAL;
+		} else {
+			pauses += (unsigned)by;
+			apply(TS_CAUSE_API);
+		}
 		pthread_mutex_unlock(&lock);
 	}
 	ts_self.depth--;
 	return error;
 }
 
+TS_EXPORT int tstrace_pause(tstrace_session *session)
+{
+	(void)session;
+	return change_pauses(1);
+}
+
 TS_EXPORT int tstrace_resume(tstrace_session *session)
 {
-	int error;
-
 	(void)session;
-	if (ts_self.depth++) {
-		ts_self.depth--;
-		return -EBUSY;
-	}
-	/* With TSTRACE_WINDOW=api this is what begins. */
-	error = ts_record_open();
-	if (!error) {
-		pthread_mutex_lock(&lock);
-		if (pauses) {
-			pauses--;
-			apply(TS_CAUSE_API);
-		} else {
-			error = -EINVAL;
-		}
-		pthread_mutex_unlock(&lock);
-	}
-	ts_self.depth--;
-	return error;
+	return change_pauses(-1);
 }
 
 void ts_window_child(void)

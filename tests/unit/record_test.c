@@ -151,6 +151,15 @@ json_t *valid_trace(const char *path)
 	return trace_lines(path);
 }
 
+json_t *trace_of(void (*scenario)(void), const char *name)
+{
+	const char *path = test_path(name);
+
+	if (run_session(scenario, path, PATIENT, NULL))
+		fail_msg("%s", said);
+	return valid_trace(path);
+}
+
 json_t *event_at(json_t *lines, const char *kind, size_t n)
 {
 	json_t *event;

@@ -51,6 +51,9 @@ void expect_valid(const char *path);
 /* Both. */
 json_t *valid_trace(const char *path);
 
+/* The same of a session that must end well, with PATIENT settings, in a file of this name. */
+json_t *trace_of(void (*scenario)(void), const char *name);
+
 /* The n-th event of a kind (from 0), NULL when there are fewer; their number. */
 json_t *event_at(json_t *lines, const char *kind, size_t n);
 size_t event_count(json_t *lines, const char *kind);

@@ -10,15 +10,6 @@
 
 #define SAYS(text) (strstr(tstrace_error(), text) != NULL)
 
-static json_t *run(void (*scenario)(void), const char *name)
-{
-	const char *path = test_path(name);
-
-	if (run_session(scenario, path, PATIENT, NULL))
-		fail_msg("%s", said);
-	return valid_trace(path);
-}
-
 static size_t closed(json_t *lines, const char *id)
 {
 	size_t i, count = 0;
@@ -43,7 +34,7 @@ static void finish_well(void)
 	CHECK(!tstrace_record_scalar(NULL, 0, "s", 1));
 	CHECK(!tstrace_flush(NULL));
 	CHECK(!tstrace_finish(NULL, &path));
-	CHECK(path && !strcmp(path, getenv("TSTRACE_OUTPUT")) && path == tstrace_path(NULL));
+	CHECK(path && !strcmp(path, test_path("complete.jsonl")) && path == tstrace_path(NULL));
 	/* Once it is over, all of them do nothing. */
 	CHECK(!tstrace_finish(NULL, &again) && again == path);
 	CHECK(!tstrace_finish_failed(NULL, "too late", NULL));
@@ -59,7 +50,7 @@ static void finish_well(void)
 
 static void test_complete(void **state)
 {
-	json_t *lines = run(finish_well, "complete.jsonl"), *terminal, *root;
+	json_t *lines = trace_of(finish_well, "complete.jsonl"), *terminal, *root;
 
 	(void)state;
 	terminal = json_array_get(lines, json_array_size(lines) - 1);
@@ -87,13 +78,13 @@ static void finish_badly(void)
 	CHECK(!tstrace_record_scalar(NULL, 0, "it went on", 1));
 	path = NULL;
 	CHECK(!tstrace_finish_failed(NULL, "loss \"diverged\"", &path));
-	CHECK(path && !strcmp(path, getenv("TSTRACE_OUTPUT")));
+	CHECK(path && !strcmp(path, test_path("failed.jsonl")));
 	CHECK(!tstrace_finish_failed(NULL, "again", NULL) && !tstrace_finish(NULL, NULL));
 }
 
 static void test_failed(void **state)
 {
-	json_t *lines = run(finish_badly, "failed.jsonl"), *terminal;
+	json_t *lines = trace_of(finish_badly, "failed.jsonl"), *terminal;
 
 	(void)state;
 	terminal = event_at(lines, "terminal", 0);
@@ -115,7 +106,7 @@ static void just_exit(void)
 
 static void test_exit(void **state)
 {
-	json_t *lines = run(just_exit, "exit.jsonl"), *end;
+	json_t *lines = trace_of(just_exit, "exit.jsonl"), *end;
 
 	(void)state;
 	assert_string_equal(text_of(event_at(lines, "terminal", 0), "outcome"), "complete");
@@ -179,7 +170,7 @@ static void without_room(void)
 
 static void test_sticky(void **state)
 {
-	json_t *lines = run(without_room, "sticky.jsonl"), *terminal;
+	json_t *lines = trace_of(without_room, "sticky.jsonl"), *terminal;
 
 	(void)state;
 	terminal = event_at(lines, "terminal", 0);
@@ -197,7 +188,7 @@ static void failed_without_room(void)
 
 static void test_failed_and_sticky(void **state)
 {
-	json_t *lines = run(failed_without_room, "both.jsonl"), *terminal;
+	json_t *lines = trace_of(failed_without_room, "both.jsonl"), *terminal;
 
 	(void)state;
 	terminal = event_at(lines, "terminal", 0);
@@ -227,7 +218,7 @@ static void texts(void)
 static void test_texts(void **state)
 {
 	(void)state;
-	json_decref(run(texts, "texts.jsonl"));
+	json_decref(trace_of(texts, "texts.jsonl"));
 }
 
 int main(void)

@@ -9,15 +9,6 @@
 #include "core/tstrace.h"
 #include "tests/unit/child.h"
 
-static json_t *run(void (*scenario)(void), const char *name)
-{
-	const char *path = test_path(name);
-
-	if (run_session(scenario, path, PATIENT, NULL))
-		fail_msg("%s", said);
-	return valid_trace(path);
-}
-
 #define SAYS(text) (strstr(tstrace_error(), text) != NULL)
 
 /* --- kinds, steps, parents --- */
@@ -58,7 +49,7 @@ static void test_kinds(void **state)
 	    {"(unnamed)", "s7", "s6", "module", "", false},
 	    {"", "s8", "s7", "op", "", false},
 	};
-	json_t *lines = run(all_kinds, "kinds.jsonl"), *e;
+	json_t *lines = trace_of(all_kinds, "kinds.jsonl"), *e;
 	const size_t count = sizeof(rows) / sizeof(rows[0]);
 
 	(void)state;
@@ -97,7 +88,7 @@ static void wrong_order(void)
 
 static void test_order(void **state)
 {
-	json_t *lines = run(wrong_order, "order.jsonl");
+	json_t *lines = trace_of(wrong_order, "order.jsonl");
 
 	(void)state;
 	/* With the root and the measured one; nothing was written for what was refused. */
@@ -136,7 +127,7 @@ static void measured_once(void)
 
 static void test_measured(void **state)
 {
-	json_t *lines = run(measured_once, "measured.jsonl"), *event;
+	json_t *lines = trace_of(measured_once, "measured.jsonl"), *event;
 	size_t i, measured = 0;
 
 	(void)state;
@@ -177,7 +168,7 @@ static void completed(void)
 
 static void test_completed(void **state)
 {
-	json_t *lines = run(completed, "completed.jsonl"), *e;
+	json_t *lines = trace_of(completed, "completed.jsonl"), *e;
 
 	(void)state;
 	assert_int_equal(event_count(lines, "span_start"), 5);
@@ -215,7 +206,7 @@ static void times(void)
 static void test_times(void **state)
 {
 	(void)state;
-	json_decref(run(times, "times.jsonl"));
+	json_decref(trace_of(times, "times.jsonl"));
 }
 
 /* --- what names a span --- */
@@ -283,7 +274,7 @@ static void ops_in_spans(void)
 
 static void test_ops_in_spans(void **state)
 {
-	json_t *lines = run(ops_in_spans, "ops.jsonl");
+	json_t *lines = trace_of(ops_in_spans, "ops.jsonl");
 
 	(void)state;
 	assert_int_equal(event_count(lines, "op"), 7);
@@ -359,7 +350,7 @@ static void no_such_span(void)
 
 static void test_no_such_span(void **state)
 {
-	json_t *lines = run(no_such_span, "none.jsonl");
+	json_t *lines = trace_of(no_such_span, "none.jsonl");
 
 	(void)state;
 	assert_int_equal(event_count(lines, "memory"), 2);
@@ -403,7 +394,7 @@ static void call_edges(void)
 
 static void test_call_edges(void **state)
 {
-	json_t *lines = run(call_edges, "call.jsonl"), *edge;
+	json_t *lines = trace_of(call_edges, "call.jsonl"), *edge;
 
 	(void)state;
 	/* That parents and durations are right is what the trace's check says. */
@@ -448,7 +439,7 @@ static void test_fork(void **state)
 	json_t *lines;
 
 	(void)state;
-	json_decref(run(forked, "parent.jsonl"));
+	json_decref(trace_of(forked, "parent.jsonl"));
 	lines = valid_trace(test_path("child.jsonl"));
 	assert_int_equal(event_count(lines, "edge"), 1);
 	json_decref(lines);

@@ -7,15 +7,6 @@
 #include "core/tstrace.h"
 #include "tests/unit/child.h"
 
-static json_t *run(void (*scenario)(void), const char *name)
-{
-	const char *path = test_path(name);
-
-	if (run_session(scenario, path, PATIENT, NULL))
-		fail_msg("%s", said);
-	return valid_trace(path);
-}
-
 #define SAYS(text) (strstr(tstrace_error(), text) != NULL)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -68,7 +59,7 @@ static void record_dense(void)
 
 static void test_dense(void **state)
 {
-	json_t *lines = run(record_dense, "dense.jsonl"), *tensor, *op;
+	json_t *lines = trace_of(record_dense, "dense.jsonl"), *tensor, *op;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(dense); i++) {
@@ -146,7 +137,7 @@ static void test_names(void **state)
 	static const char *const categories[] = {"other", "parameter", "activation", "gradient",
 						 "optimizer"};
 	static const char *const states[] = {"present", "missing", "zero", "non_finite"};
-	json_t *lines = run(record_names, "names.jsonl"), *e;
+	json_t *lines = trace_of(record_names, "names.jsonl"), *e;
 	char id[16];
 
 	(void)state;
@@ -207,7 +198,7 @@ static void record_gradients(void)
 
 static void test_gradients(void **state)
 {
-	json_t *lines = run(record_gradients, "gradients.jsonl");
+	json_t *lines = trace_of(record_gradients, "gradients.jsonl");
 
 	(void)state;
 	assert_int_equal(event_count(lines, "gradient"), 6);
@@ -239,7 +230,7 @@ static void record_scalars(void)
 
 static void test_scalars(void **state)
 {
-	json_t *lines = run(record_scalars, "scalars.jsonl"), *e;
+	json_t *lines = trace_of(record_scalars, "scalars.jsonl"), *e;
 
 	(void)state;
 	assert_int_equal(event_count(lines, "tensor_stats"), COUNT(scalars));
@@ -316,7 +307,7 @@ static void record_memory(void)
 
 static void test_memory(void **state)
 {
-	json_t *lines = run(record_memory, "memory.jsonl"), *e;
+	json_t *lines = trace_of(record_memory, "memory.jsonl"), *e;
 	size_t n = 0;
 
 	(void)state;
@@ -385,7 +376,7 @@ static void test_device(void **state)
 {
 	static const char *const keys[] = {"used_bytes", "free_bytes", "reserved_bytes",
 					   "capacity_bytes"};
-	json_t *lines = run(record_device, "device.jsonl"), *e;
+	json_t *lines = trace_of(record_device, "device.jsonl"), *e;
 
 	(void)state;
 	assert_int_equal(event_count(lines, "device_memory"), 15);
@@ -445,7 +436,7 @@ static void record_edges(void)
 
 static void test_data_edges(void **state)
 {
-	json_t *lines = run(record_edges, "edges.jsonl");
+	json_t *lines = trace_of(record_edges, "edges.jsonl");
 
 	(void)state;
 	assert_int_equal(event_count(lines, "edge"), 3003);

@@ -9,15 +9,6 @@
 #include "core/tstrace.h"
 #include "tests/unit/child.h"
 
-static json_t *run(void (*scenario)(void), const char *name)
-{
-	const char *path = test_path(name);
-
-	if (run_session(scenario, path, PATIENT, NULL))
-		fail_msg("%s", said);
-	return valid_trace(path);
-}
-
 static double real_of(json_t *event, const char *key)
 {
 	json_t *value = json_object_get(event, key);
@@ -94,7 +85,7 @@ static void expect_halves(json_t *event)
 
 static void test_events(void **state)
 {
-	json_t *lines = run(several, "several.jsonl"), *event;
+	json_t *lines = trace_of(several, "several.jsonl"), *event;
 
 	(void)state;
 	assert_int_equal(event_count(lines, "tensor_stats"), 5);
@@ -141,7 +132,7 @@ static void refusals(void)
 
 static void test_refusals(void **state)
 {
-	json_t *lines = run(refusals, "refusals.jsonl");
+	json_t *lines = trace_of(refusals, "refusals.jsonl");
 
 	(void)state;
 	assert_int_equal(event_count(lines, "tensor_stats"), 1);
@@ -175,7 +166,7 @@ static void unusual_floats(void)
 
 static void test_floats_are_left_alone(void **state)
 {
-	json_t *lines = run(unusual_floats, "floats.jsonl"), *event;
+	json_t *lines = trace_of(unusual_floats, "floats.jsonl"), *event;
 
 	(void)state;
 	event = event_at(lines, "tensor_stats", 0);
