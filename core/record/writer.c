@@ -267,8 +267,18 @@ static void write_cut(void)
 	ts_lines.whole = ts_lines.used = 0;
 }
 
+static void begin(void)
+{
+	if (!begun)
+		ts_print_begin();
+	begun = true;
+}
+
 static void end(void)
 {
+	/* A program that is done at once asks for the end before the first lines are there. */
+	begin();
+	ts_clock_maintain();
 	for (int i = 0; i < 20; i++) {
 		uint32_t rings = atomic_load(&ts_file->rings);
 		bool busy = false;
@@ -333,15 +343,12 @@ static void *run(void *arg)
 			futex(&wake, FUTEX_WAIT, 0, &poll);
 		atomic_store(&wake, 0);
 		ts_alone_look();
-		if (!begun && can_begin(start_ns)) {
-			ts_print_begin();
-			begun = true;
-		}
-		if (!begun && !atomic_load(&finish_asked))
-			continue;
-		ts_clock_maintain();
 		if (atomic_load(&finish_asked))
 			break;
+		if (!begun && !can_begin(start_ns))
+			continue;
+		begin();
+		ts_clock_maintain();
 		idle = pass(REGULAR) ? 0 : idle + 1;
 		if (ts_device && now_ns() - flushed_ns > ts_env.flush_ms * 1000000) {
 			ts_device->flush(0, false);
