@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "core/record/writer.h"
 #include "core/tstrace.h"
 
 #define A UINT64_C(0x7f0000001000)
@@ -383,6 +384,38 @@ static void test_late_device_records(void **state)
 	json_decref(lines);
 }
 
+/* --- an end that is asked for while the writer decides that it is too early to begin --- */
+
+bool __real_ts_record_device_started(void);
+bool __wrap_ts_record_device_started(void); /* the writer's look, see tests.mk */
+
+static _Atomic bool ends_meanwhile;
+
+bool __wrap_ts_record_device_started(void)
+{
+	if (atomic_exchange(&ends_meanwhile, false))
+		ts_writer_finish(NULL, 0);
+	return __real_ts_record_device_started();
+}
+
+static void over_at_once(void)
+{
+	put_launch("only", 0);
+	atomic_store(&ends_meanwhile, true);
+	while (atomic_load(&ends_meanwhile))
+		sched_yield();
+}
+
+static void test_end_before_the_beginning(void **state)
+{
+	json_t *lines = trace_of(over_at_once, "at_once.jsonl");
+
+	(void)state;
+	assert_int_equal(event_count(lines, "meta"), 1);
+	assert_int_equal(event_count(lines, "op"), 1);
+	json_decref(lines);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_failed_run),
 		cmocka_unit_test(test_device_records),
 		cmocka_unit_test(test_late_device_records),
+		cmocka_unit_test(test_end_before_the_beginning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, record_test_clean);
