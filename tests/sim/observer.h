@@ -1,7 +1,7 @@
 /* How the three libraries of the simulated device talk to each other.
  *
  * The simulated driver (libcuda.so.1) owns the timelines.  The stand-in CUPTI observes it, the
- * stand-in runtime reports its own API calls to it.  All three functions below are exported by the
+ * stand-in runtime reports its own API calls to it.  The functions below are exported by the
  * simulated driver only; the others find them by dlsym() and go on without them when the loaded
  * driver is not ours.  They are private to the simulated device: no traced program and no part of
  * tstrace itself may call them. */
@@ -91,6 +91,11 @@ enum sim_handle {
 	SIM_ID_GRAPH_NODE
 };
 int tstrace_sim_id(enum sim_handle what, const void *handle, uint64_t *id);
+
+/* Wait until all work that is done has been told to the observer: host functions, and what lay
+ * behind them, are told by threads of the driver, a moment after a synchronising call has returned.
+ * Inside the observer, on such a thread, it returns at once. */
+void tstrace_sim_settle(void);
 
 /* An API call of the runtime begins: returns its correlation id and makes it this thread's
  * outermost one, until tstrace_sim_leave with the same id.  Calls nest. */

@@ -217,6 +217,8 @@ void sim_deliver_flush(bool forced)
 	uint64_t begin = sim_clock_now(), now = sim_monotonic_ns(), until = now;
 	bool on_worker = started && pthread_equal(worker, pthread_self());
 
+	if (sim_driver.settle)
+		sim_driver.settle();
 	until += (uint64_t)sim_faults.flush_ms * 1000000u;
 	pthread_mutex_lock(&lock);
 	for (struct sim_buffer *b = queue; b; b = b->next) {

@@ -37,6 +37,7 @@ bool sim_faults_every(long n, atomic_ulong *counter);
 struct sim_driver {
 	int (*observe)(const struct sim_observer *observer);
 	int (*id)(enum sim_handle what, const void *handle, uint64_t *id);      /* may be NULL */
+	void (*settle)(void);                                                   /* may be NULL */
 	void *handle;                                                           /* for dlsym() */
 };
 extern struct sim_driver sim_driver;

@@ -62,6 +62,7 @@ static CUptiResult find_driver(void)
 		return CUPTI_ERROR_UNKNOWN;
 	*(void **)&sim_driver.observe = dlsym(sim_driver.handle, "tstrace_sim_observe");
 	*(void **)&sim_driver.id = dlsym(sim_driver.handle, "tstrace_sim_id");
+	*(void **)&sim_driver.settle = dlsym(sim_driver.handle, "tstrace_sim_settle");
 	if (!sim_driver.observe || sim_driver.observe(&observer))
 		return CUPTI_ERROR_UNKNOWN;
 	return CUPTI_SUCCESS;

@@ -9,8 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
 struct pending {
 	bool is_node;
 	struct sim_activity work;

@@ -154,7 +154,6 @@ END {
 	printf "#pragma GCC visibility push(hidden)\n" > impl
 	printf "/* Made by generate from the installed headers. */\n" > exports
 	printf "#include \"sim.h\"\n#include <generated_cuda_meta.h>\n#include \"names.h\"\n" > exports
-	printf "#define EXPORT __attribute__((visibility(\"default\")))\n" > exports
 	printf "extern struct sim_entry sim_entries[];\n\n" > exports
 	for (i = 1; i <= nprotos; i++)
 		wrapper(protos[i])

@@ -1,8 +1,6 @@
 /* Ids for the stand-in CUPTI: under which number activities name what a handle stands for. */
 #include "graph.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 static int find(enum sim_handle what, const void *handle, uint64_t *id)
 {
 	CUresult error;

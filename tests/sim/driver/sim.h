@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define EXPORT __attribute__((visibility("default")))
+
 #define SIM_MAX_DEVICES 16
 
 /* --- configuration (config.c): read once, when the library is loaded ------------------------- */
@@ -179,6 +181,7 @@ struct sim_thread {
 	unsigned nstreams;
 	struct pending *pending;
 	unsigned npending, pending_capacity;
+	bool delivers; /* a worker, inside its observer */
 	uint32_t tid;
 };
 struct sim_thread *sim_thread(void);

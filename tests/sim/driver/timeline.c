@@ -16,6 +16,7 @@
 static pthread_cond_t marks = PTHREAD_COND_INITIALIZER;
 static struct stream *blocked;
 static bool progress;
+static unsigned delivering; /* workers that tell an observer what they have done */
 
 struct mark *sim_mark_ref(struct mark *mark)
 {
@@ -157,6 +158,27 @@ static struct op *pop(struct stream *stream)
 	return op;
 }
 
+/* Who waits for the work goes on before it is told. */
+static void deliver(void)
+{
+	delivering++;
+	sim_thread()->delivers = true;
+	sim_unlock();
+	sim_deliver();
+	sim_lock();
+	sim_thread()->delivers = false;
+	delivering--;
+	pthread_cond_broadcast(&marks);
+}
+
+EXPORT void tstrace_sim_settle(void)
+{
+	sim_lock();
+	while (delivering && !sim_thread()->delivers)
+		sim_cond_wait(&marks, 0);
+	sim_unlock();
+}
+
 static void run_host(struct stream *stream, struct op *op)
 {
 	uint64_t start = start_of(stream, op);
@@ -170,9 +192,7 @@ static void run_host(struct stream *stream, struct op *op)
 	pop(stream);
 	finish(stream, op, start, later(sim_now(), start));
 	sim_pump();
-	sim_unlock();
-	sim_deliver();
-	sim_lock();
+	deliver();
 }
 
 static void *worker(void *data)
@@ -189,9 +209,7 @@ static void *worker(void *data)
 			sim_lock();
 		} else if (op && waited(op)) {
 			sim_pump();
-			sim_unlock();
-			sim_deliver();
-			sim_lock();
+			deliver();
 		} else if (!sim_cond_wait(&stream->wake, sim_now() + WORKER_IDLE_NS) &&
 			   !stream->head) {
 			break;
