@@ -5,7 +5,7 @@
 #include "core/record/clock.h"
 #include "core/session/session.h"
 
-#define BLOCKS (UINT64_C(1) << 32) / TS_IDS_AT_ONCE
+#define BLOCKS ((UINT64_C(1) << 32) / TS_IDS_AT_ONCE)
 #define FIRST 2u /* 1 is the root */
 #define LINE 64u
 
