@@ -68,7 +68,7 @@ static bool is_managed_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId 
 }
 
 /* All that is known of it is the name. */
-static void record_name(const CUpti_CallbackData *data, uint64_t begin, int result)
+static void record_name(const CUpti_CallbackData *data, unsigned row, uint64_t begin, int result)
 {
 	const char *name = data->symbolName ? data->symbolName : data->functionName;
 	struct ts_ring *ring = ts_enter();
@@ -80,6 +80,7 @@ static void record_name(const CUpti_CallbackData *data, uint64_t begin, int resu
 			  .slots = 2,
 			  .route = TS_ROUTE_CUPTI,
 			  .device = TS_DEVICE_NONE,
+			  .fn = (uint16_t)row,
 			  .t = begin,
 			  .span = ts_self.span ? ts_self.span : 1},
 			.t_end = ts_clock_now(),
@@ -105,10 +106,10 @@ static void on_exit_call(const CUpti_CallbackData *data, bool is_runtime, unsign
 		told.result = *(const int *)data->functionReturnValue;
 	if (ts_self.unhooked != data->correlationId) {
 		/* The driver's call inside a runtime's that we cannot read. */
-		if (ts_self.unhooked_opaque && !is_runtime && row && data->functionParams) {
+		if (ts_self.unhooked_opaque && !is_runtime && row) {
 			told.correlation2 = ts_self.unhooked;
-			ts_teller->exit(row, data->functionParams, &told);
-			ts_self.unhooked_inside++;
+			ts_self.unhooked_inside +=
+				ts_teller->exit(row, data->functionParams, &told);
 		}
 		return;
 	}
@@ -117,10 +118,8 @@ static void on_exit_call(const CUpti_CallbackData *data, bool is_runtime, unsign
 	if (ts_self.unhooked_inside) {
 		if (row)
 			ts_teller->drop(row);
-	} else if (row && data->functionParams) {
-		ts_teller->exit(row, data->functionParams, &told);
-	} else {
-		record_name(data, told.begin, told.result);
+	} else if (!row || !ts_teller->exit(row, data->functionParams, &told)) {
+		record_name(data, row, told.begin, told.result);
 	}
 }
 

@@ -127,6 +127,22 @@
 #undef TS_DRV
 #undef TS_DRV_S
 
+static const bool has_parameters[TS_FN_COUNT] = {
+#define TS_RT(name, ...) [TS_FN_##name] = sizeof(struct params_##name) > 0,
+#define TS_RT_S(name, suffix, ...)                                                                 \
+	[TS_FN_##name] = sizeof(struct params_##name) > 0,                                         \
+	[TS_FN_##name##suffix] = sizeof(struct params_##name##suffix) > 0,
+#define TS_DRV TS_RT
+#define TS_DRV_S(symbol, base, version, suffix, ...) TS_RT_S(symbol, suffix)
+#include "preload/hooks_drv.def"
+#include "preload/hooks_drv_ops.def"
+#include "preload/hooks_rt.def"
+#undef TS_RT
+#undef TS_RT_S
+#undef TS_DRV
+#undef TS_DRV_S
+};
+
 typedef void tell_function(struct ts_ring *ring, const void *params, const struct ts_told *told,
 			   void *frame);
 static tell_function *const tell[TS_FN_COUNT] = {
@@ -143,11 +159,13 @@ static tell_function *const tell[TS_FN_COUNT] = {
 
 /* --- what the backend calls ------------------------------------------------------------------ */
 
+/* A reset of the device that is current leaves none behind to be asked for: the driver's call
+ * inside names it. */
 static unsigned row(const char *name)
 {
 	enum ts_fn fn = ts_fn_find(name);
 
-	return tell[fn] ? fn : TS_FN_none;
+	return tell[fn] && ts_fn_facts[fn].class != TS_CLASS_RESET_DEVICE ? fn : TS_FN_none;
 }
 
 /* What a free gives back can be another thread's before the call returns: it has the time of its
@@ -169,10 +187,21 @@ static uint64_t enter(unsigned fn)
 	return now;
 }
 
-static void leave(unsigned fn, const void *params, const struct ts_told *told)
+static void drop(unsigned fn)
 {
-	struct ts_ring *ring = ts_enter();
+	if (is_free(fn) && !ts_self.depth && ts_self.ring)
+		atomic_store_explicit(&ts_self.ring->busy, 0, memory_order_relaxed);
+}
 
+static bool leave(unsigned fn, const void *params, const struct ts_told *told)
+{
+	struct ts_ring *ring;
+
+	if (!params && has_parameters[fn]) {
+		drop(fn);
+		return false;
+	}
+	ring = ts_enter();
 	/* No hook follows what changes the thread's context. */
 	ts_where_changed();
 	if (ring) {
@@ -182,12 +211,7 @@ static void leave(unsigned fn, const void *params, const struct ts_told *told)
 		atomic_store_explicit(&ring->busy, 0, memory_order_relaxed);
 	}
 	ts_leave();
-}
-
-static void drop(unsigned fn)
-{
-	if (is_free(fn) && !ts_self.depth && ts_self.ring)
-		atomic_store_explicit(&ts_self.ring->busy, 0, memory_order_relaxed);
+	return true;
 }
 
 static const struct ts_teller teller = {row, enter, leave, drop};

@@ -73,8 +73,9 @@ struct ts_teller {
 	unsigned (*row)(const char *name);
 	/* Before the call: the time, of the kind that `exit` wants.  Never 0. */
 	uint64_t (*enter)(unsigned row);
-	/* After it, on the same thread: written as a hook would have. */
-	void (*exit)(unsigned row, const void *params, const struct ts_told *told);
+	/* After it, on the same thread: written as a hook would have.  False: it was not, since it
+	 * has parameters and `params` is NULL. */
+	bool (*exit)(unsigned row, const void *params, const struct ts_told *told);
 	/* Instead of exit: hooks were met inside, the call is recorded. */
 	void (*drop)(unsigned row);
 };

@@ -148,6 +148,12 @@ static void see_thread(struct ts_summary *summary, uint64_t thread)
 	summary->threads[thread % TS_THREADS / 64] |= UINT64_C(1) << thread % 64;
 }
 
+/* A call that CUPTI told and that no table of the hooks names has its name only. */
+static bool is_by_program(const struct ts_ev_op *op)
+{
+	return !op->api.size && !ts_str_is(op->route, "cupti");
+}
+
 static void on_op(struct ts_summary *summary, const struct ts_event *event)
 {
 	const struct ts_ev_op *op = &event->op;
@@ -164,13 +170,13 @@ static void on_op(struct ts_summary *summary, const struct ts_event *event)
 		summary->marks += op->source.size != 0;
 		return;
 	}
-	if (op->api.size) {
+	if (!is_by_program(op)) {
 		summary->calls++;
 		if (ts_event_has(event, op, thread))
 			see_thread(summary, op->thread);
 	}
 	sum = ENTRY(summary, api_names, apis, api_capacity, api);
-	sum->is_by_program = !op->api.size;
+	sum->is_by_program = is_by_program(op);
 	if (op->memory_kind.size && !op->duration_ns)
 		sum->untimed++;
 	else

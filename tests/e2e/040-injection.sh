@@ -33,6 +33,7 @@ if args[2] != "copies":
 else:
     assert sum(copies(t).values()) == sum(copies(hooks).values()), (copies(t), copies(hooks))
 assert all(e["route"] == "cupti" for e in t.of("memory")), t.of("memory")
+assert all("api" in e for e in t.of("op", route="cupti")), t.of("op", route="cupti")
 assert all(e["api"] and e["grid"] and e["block"] and "stream" in e for e in t.launches()), t.launches()
 assert sorted(t.live().values()) == sorted(hooks.live().values())
 assert len(t.intervals("kernel")) == len(hooks.intervals("kernel"))
@@ -62,6 +63,25 @@ failed = [e for e in t.all if e.get("api") == "cudaMalloc" and e.get("error")]
 assert {e.get("bytes") for e in failed} >= {1 << 50}, failed
 assert not t.live(), t.live()
 PY
+
+# Calls without parameters have none to be told of, and are known all the same: a reset frees what lives.
+sim_program reset <<'C'
+int cudaDeviceReset(void);
+int main(void)
+{
+	void *p;
+	return cudaMalloc(&p, 4096) || cudaDeviceSynchronize() || cudaDeviceReset();
+}
+C
+injected reset.jsonl ./reset || fail "reset: $?"
+valid reset.jsonl
+holds reset.jsonl <<'PY'
+assert not t.live() and [e["action"] for e in t.of("memory")] == ["alloc", "free"], t.of("memory")
+calls = [e for e in t.of("op") if e["op_name"] == "cudaDeviceSynchronize"]
+assert [(e["api"], e["device"]) for e in calls] == [("cudaDeviceSynchronize", "cuda:0")], calls
+PY
+summary reset.jsonl >out
+grep -q "recorded by the program" out && { cat out; fail "a call of CUDA is no operation of the program's"; }
 
 # Another tool's library there, and one that is not: no concern of ours.
 timeout 20 env CUDA_INJECTION64_PATH=/nonexistent/tool.so "$apps/basic-shared" >out 2>&1 && run "$apps/basic-shared" >plain || fail "basic"
