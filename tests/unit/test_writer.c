@@ -8,8 +8,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 
-#include "core/record/writer.h"
 #include "core/tstrace.h"
 
 #define A UINT64_C(0x7f0000001000)
@@ -393,8 +393,9 @@ static _Atomic bool ends_meanwhile;
 
 bool __wrap_ts_record_device_started(void)
 {
+	/* Long enough for the program to leave main() and to ask. */
 	if (atomic_exchange(&ends_meanwhile, false))
-		ts_writer_finish(NULL, 0);
+		nanosleep(&(struct timespec){ .tv_nsec = 300000000 }, NULL);
 	return __real_ts_record_device_started();
 }
 
