@@ -37,13 +37,13 @@ const char *ts_copy_name(size_t copy);
 /* "forward" and so on; empty of a span that is no step. */
 const char *ts_step_name(uint8_t step);
 
-/* Device time of all kernels, and host time of all calls. */
+/* Device time of all kernels, and host time of all calls of a table. */
 uint64_t ts_kernel_time(const struct ts_summary *summary);
-uint64_t ts_api_time(const struct ts_summary *summary);
+uint64_t ts_api_time(const struct ts_api_table *table);
 
 /* Orders, largest first; for free(). */
 size_t *ts_rank_kernels(const struct ts_summary *summary, size_t *count);
-size_t *ts_rank_apis(const struct ts_summary *summary, size_t *count);
+size_t *ts_rank_apis(const struct ts_api_table *table, size_t *count);
 size_t *ts_rank_spans(const struct ts_summary *summary, size_t *count);
 /* numbers of stacks; the scope's stack_count is "no stack" */
 size_t *ts_rank_peak_stacks(const struct ts_live_scope *scope, size_t *count);

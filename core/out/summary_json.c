@@ -158,22 +158,21 @@ static void put_error(json_t *item, struct ts_str api, uint64_t error)
 	json_object_set_new(item, "first_error_name", TEXT(ts_error_name(api, error)));
 }
 
-static json_t *apis_of(const struct ts_summary *summary)
+static json_t *calls_of(const struct ts_api_table *table)
 {
-	size_t count, *order = ts_rank_apis(summary, &count);
-	uint64_t all_ns = ts_api_time(summary);
+	size_t count, *order = ts_rank_apis(table, &count);
+	uint64_t all_ns = ts_api_time(table);
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < count; i++) {
-		const struct ts_api_sum *api = &summary->apis[order[i]];
+		const struct ts_api_sum *api = &table->sums[order[i]];
 		json_t *item = json_pack(
-		    "{s:o,s:b,s:o,s:o,s:o,s:o}", "name", STR(summary->api_names.texts[order[i]]),
-		    "by_program", api->is_by_program,
+		    "{s:o,s:o,s:o,s:o,s:o}", "name", STR(table->names.texts[order[i]]),
 		    "untimed_calls", U64(api->untimed), "errors", U64(api->errors), "bytes",
 		    U64(api->bytes), "share", ts_json_ratio(api->host.total_ns, all_ns));
 
 		if (api->errors)
-			put_error(item, summary->api_names.texts[order[i]], api->first_error);
+			put_error(item, table->names.texts[order[i]], api->first_error);
 		json_array_append_new(list, ts_json_with_durations(item, &api->host));
 	}
 	free(order);
@@ -263,7 +262,8 @@ void ts_summary_json(FILE *out, struct ts_summary *summary, struct ts_symbols *s
 
 	put_head(root, summary, path);
 	json_object_set_new(root, "kernels", kernels_of(summary));
-	json_object_set_new(root, "apis", apis_of(summary));
+	json_object_set_new(root, "apis", calls_of(&summary->apis));
+	json_object_set_new(root, "operations", calls_of(&summary->operations));
 	json_object_set_new(root, "spans", ts_summary_json_spans(summary));
 	json_object_set_new(root, "iterations", ts_summary_json_iterations(summary));
 	put_devices(root, summary);

@@ -89,12 +89,12 @@ uint64_t ts_kernel_time(const struct ts_summary *summary)
 	return total;
 }
 
-uint64_t ts_api_time(const struct ts_summary *summary)
+uint64_t ts_api_time(const struct ts_api_table *table)
 {
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < summary->api_names.count; i++)
-		total += summary->apis[i].host.total_ns;
+	for (size_t i = 0; i < table->names.count; i++)
+		total += table->sums[i].host.total_ns;
 	return total;
 }
 
@@ -107,9 +107,9 @@ static uint64_t weigh_kernel(const void *context, size_t index)
 
 static uint64_t weigh_api(const void *context, size_t index)
 {
-	const struct ts_summary *summary = context;
+	const struct ts_api_table *table = context;
 
-	return summary->apis[index].host.total_ns;
+	return table->sums[index].host.total_ns;
 }
 
 static uint64_t weigh_span(const void *context, size_t index)
@@ -139,9 +139,9 @@ size_t *ts_rank_kernels(const struct ts_summary *summary, size_t *count)
 	return ts_rank(summary->kernel_names.count, weigh_kernel, summary, 0, count);
 }
 
-size_t *ts_rank_apis(const struct ts_summary *summary, size_t *count)
+size_t *ts_rank_apis(const struct ts_api_table *table, size_t *count)
 {
-	return ts_rank(summary->api_names.count, weigh_api, summary, 0, count);
+	return ts_rank(table->names.count, weigh_api, table, 0, count);
 }
 
 size_t *ts_rank_spans(const struct ts_summary *summary, size_t *count)

@@ -85,8 +85,6 @@ static void print_api(FILE *out, const struct ts_api_sum *api, struct ts_str nam
 	else
 		print_no_durations(out, api->untimed);
 	ts_print_name(out, name, NAME_WIDTH);
-	if (api->is_by_program)
-		fputs("  (recorded by the program)", out);
 	if (api->host.count && api->untimed)
 		fprintf(out, "  (and %" PRIu64 " not timed)", api->untimed);
 	if (api->errors) {
@@ -102,20 +100,17 @@ static void print_api(FILE *out, const struct ts_api_sum *api, struct ts_str nam
 	fputc('\n', out);
 }
 
-static void print_apis(FILE *out, const struct ts_summary *summary, size_t rows)
+static void print_calls(FILE *out, const struct ts_api_table *table, const char *what, size_t rows)
 {
-	size_t count, shown, *order = ts_rank_apis(summary, &count);
-	uint64_t all_ns = ts_api_time(summary);
+	size_t count, shown, *order = ts_rank_apis(table, &count);
+	uint64_t all_ns = ts_api_time(table);
 
-	fputs(
-	    "\nAPI calls (time on the host; calls that allocate or free are counted, not timed)\n",
-	    out);
 	if (!count)
 		fputs("  none recorded\n", out);
 	else
-		print_duration_titles(out, "calls", "call");
+		print_duration_titles(out, "calls", what);
 	for (shown = 0; shown < count && shown < rows; shown++)
-		print_api(out, &summary->apis[order[shown]], summary->api_names.texts[order[shown]],
+		print_api(out, &table->sums[order[shown]], table->names.texts[order[shown]],
 			  all_ns);
 	ts_print_more(out, shown, count);
 	free(order);
@@ -252,7 +247,14 @@ static void print_copies(FILE *out, const struct ts_summary *summary)
 void ts_summary_text_time(FILE *out, const struct ts_summary *summary, size_t rows)
 {
 	print_kernels(out, summary, rows);
-	print_apis(out, summary, rows);
+	fputs(
+	    "\nAPI calls (time on the host; calls that allocate or free are counted, not timed)\n",
+	    out);
+	print_calls(out, &summary->apis, "call", rows);
+	if (summary->operations.names.count) {
+		fputs("\nOperations (recorded by the program; time on the host)\n", out);
+		print_calls(out, &summary->operations, "operation", rows);
+	}
 	print_devices(out, summary, rows);
 	print_copies(out, summary);
 }

@@ -171,18 +171,23 @@ uint64_t ts_summary_threads(const struct ts_summary *summary)
 	return count;
 }
 
+static void free_table(struct ts_api_table *table)
+{
+	for (size_t i = 0; i < table->names.count; i++)
+		ts_durations_free(&table->sums[i].host);
+	ts_map_free(&table->names);
+	free(table->sums);
+}
+
 void ts_summary_free(struct ts_summary *summary)
 {
 	struct ts_map *maps[] = {
-	    &summary->kernel_names, &summary->api_names,    &summary->stream_names,
-	    &summary->device_names, &summary->sample_names, &summary->backends,
-	    &summary->short_names,
+	    &summary->kernel_names, &summary->stream_names, &summary->device_names,
+	    &summary->sample_names, &summary->backends,	    &summary->short_names,
 	};
 
 	for (size_t i = 0; i < summary->kernel_names.count; i++)
 		ts_durations_free(&summary->kernels[i].device);
-	for (size_t i = 0; i < summary->api_names.count; i++)
-		ts_durations_free(&summary->apis[i].host);
 	for (size_t i = 0; i < TS_COPIES; i++)
 		ts_durations_free(&summary->copies[i].device);
 	for (size_t i = 0; i < summary->stream_names.count; i++)
@@ -193,7 +198,8 @@ void ts_summary_free(struct ts_summary *summary)
 		ts_map_free(maps[i]);
 	free(summary->full_names);
 	free(summary->kernels);
-	free(summary->apis);
+	free_table(&summary->apis);
+	free_table(&summary->operations);
 	free(summary->streams);
 	free(summary->devices);
 	free(summary->samples);

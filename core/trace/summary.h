@@ -21,7 +21,13 @@ struct ts_api_sum {
 	struct ts_durations host;
 	uint64_t untimed; /* calls whose duration is not recorded: those that allocate and free */
 	uint64_t errors, first_error, bytes;
-	bool is_by_program; /* tstrace_record_op: no call of CUDA */
+};
+
+/* By name. */
+struct ts_api_table {
+	struct ts_map names;
+	struct ts_api_sum *sums;
+	size_t capacity;
 };
 
 /* Copies of one direction, sets, or pages that the driver moved. */
@@ -104,13 +110,14 @@ struct ts_summary {
 	uint64_t cut_line, cut_offset;
 	uint64_t later_sessions; /* meta events behind the first */
 
-	struct ts_map kernel_names, api_names, stream_names, device_names, sample_names;
+	struct ts_map kernel_names, stream_names, device_names, sample_names;
 	struct ts_kernel_sum *kernels;
-	struct ts_api_sum *apis;
+	struct ts_api_table apis;
+	struct ts_api_table operations; /* tstrace_record_op: no calls of CUDA */
 	struct ts_stream_sum *streams, *devices;
 	size_t last_stream; /* of the last interval; streams come in runs */
 	struct ts_samples *samples;
-	size_t kernel_capacity, api_capacity, stream_capacity, device_capacity, sample_capacity;
+	size_t kernel_capacity, stream_capacity, device_capacity, sample_capacity;
 
 	/* The writer shortens a huge name and gives all of it once: by the short one. */
 	struct ts_map short_names;

@@ -23,9 +23,8 @@ static void *entry_of(struct ts_map *map, void *array, size_t *capacity, size_t 
 	return *items + number * item;
 }
 
-#define ENTRY(summary, map, array, capacity, name)                                                 \
-	entry_of(&(summary)->map, &(summary)->array, &(summary)->capacity,                         \
-		 sizeof(*(summary)->array), name)
+#define ENTRY(table, map, array, capacity, name)                                                   \
+	entry_of(&(table)->map, &(table)->array, &(table)->capacity, sizeof(*(table)->array), name)
 
 static bool contains(struct ts_str text, const char *part)
 {
@@ -154,12 +153,25 @@ static bool is_by_program(const struct ts_ev_op *op)
 	return !op->api.size && !ts_str_is(op->route, "cupti");
 }
 
+static void count_call(struct ts_summary *summary, const struct ts_ev_op *op, struct ts_str api)
+{
+	struct ts_api_table *table = is_by_program(op) ? &summary->operations : &summary->apis;
+	struct ts_api_sum *sum = ENTRY(table, names, sums, capacity, api);
+
+	if (op->memory_kind.size && !op->duration_ns)
+		sum->untimed++;
+	else
+		ts_durations_add(&sum->host, op->duration_ns);
+	if (op->error && !sum->errors++)
+		sum->first_error = op->error;
+	sum->bytes += op->bytes;
+}
+
 static void on_op(struct ts_summary *summary, const struct ts_event *event)
 {
 	const struct ts_ev_op *op = &event->op;
 	struct ts_str api = op->api.size ? op->api : op->op_name;
 	uint32_t stack = ts_stacks_take(&summary->stacks, event);
-	struct ts_api_sum *sum;
 
 	if (op->untimed || op->activity.size) {
 		on_moment(summary, op);
@@ -175,15 +187,7 @@ static void on_op(struct ts_summary *summary, const struct ts_event *event)
 		if (ts_event_has(event, op, thread))
 			see_thread(summary, op->thread);
 	}
-	sum = ENTRY(summary, api_names, apis, api_capacity, api);
-	sum->is_by_program = is_by_program(op);
-	if (op->memory_kind.size && !op->duration_ns)
-		sum->untimed++;
-	else
-		ts_durations_add(&sum->host, op->duration_ns);
-	if (op->error && !sum->errors++)
-		sum->first_error = op->error;
-	sum->bytes += op->bytes;
+	count_call(summary, op, api);
 	if (op->error && ts_event_has(event, op, bytes) && op->memory_kind.size &&
 	    !ts_event_has(event, op, address)) {
 		note_failed(summary, event, stack);
@@ -207,7 +211,7 @@ static void on_memory(struct ts_summary *summary, const struct ts_event *event)
 	summary->calls++;
 	if (ts_event_has(event, memory, thread))
 		see_thread(summary, memory->thread);
-	sum = ENTRY(summary, api_names, apis, api_capacity, memory->api);
+	sum = ENTRY(&summary->apis, names, sums, capacity, memory->api);
 	sum->untimed++;
 	sum->bytes += memory->bytes;
 }

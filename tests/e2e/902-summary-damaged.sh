@@ -65,10 +65,10 @@ for data, missing in ((b"", [no_events]), (b"\n\n", [no_events]), (meta[:40], [n
         fail(f"empty trace {data[:40]}: {out}")
 
 # 6.04 one kind of event absent: the other parts are as before
-for kind, key in (("memory", "memory"), ("device_interval", "devices"), ("op", "apis")):
+for kind, key in (("memory", "memory"), ("device_interval", "devices"), ("op", "operations")):
     data = b"".join(l for l in good.splitlines(True) if not l.startswith(b'{"kind":"%s"' % kind.encode()))
     found = parsed(data)
-    for other in ("memory", "devices", "apis"):
+    for other in ("memory", "devices", "operations"):
         if (found[other] == whole[other]) != (other != key):
             fail(f"without {kind}: {other}")
     if b"none recorded" not in summary(data)[1]:

@@ -151,8 +151,13 @@ assert "3 device_untimed" in text.split("Kernels")[0] and "(3 without times)" in
 # an operation that the program recorded is no call of CUDA
 own = [op("cudaMemset", 5), op("", 5, op_name="matmul") | dict(api="")]
 found = run(own)
-assert found["calls"] == 1 and {a["name"]: a["by_program"] for a in found["apis"]} == {"cudaMemset": False, "matmul": True}, found
-assert "matmul  (recorded by the program)" in run(own, {}, {}, "--rows", "3")
+assert found["calls"] == 1 and [[a["name"] for a in found[k]] for k in ("apis", "operations")] == [["cudaMemset"], ["matmul"]], found
+assert [a["share"] for a in found["apis"]] == [1], found
+text = run(own, {}, {}, "--rows", "3")
+assert "matmul" in text.split("Operations (recorded by the program")[1].split("\n\n")[0], text
+# one that CUPTI told and no hook's table names is one
+told = run([op("", 5, op_name="cudaNewCall") | dict(api="", route="cupti")])
+assert told["calls"] == 1 and [a["name"] for a in told["apis"]] == ["cudaNewCall"] and not told["operations"], told
 # launches of which too few records came
 text = run([op("cudaLaunchKernel", i, op_name="_Z3addPfS_", grid=[1, 1, 1]) for i in range(5)] + [interval(0, 5)], {}, {}, "--rows", "3")
 assert "add(float*, float*)  (5 launches)" in text, text
