@@ -16,6 +16,9 @@
 #include "cupti/device.h"
 #include "cupti/library.h"
 
+/* Longest wait for a flush before a window opens, and before a context ends. */
+#define FLUSH_MS 100
+
 static CUpti_SubscriberHandle subscriber;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t asked_cond, done_cond;
@@ -323,7 +326,7 @@ void cupti_flush(unsigned timeout_ms, bool forced)
 
 void cupti_context_ends(void)
 {
-	cupti_flush(100, false);
+	cupti_flush(FLUSH_MS, false);
 }
 
 /* --- the end ------------------------------------------------------------------------- */
@@ -350,7 +353,9 @@ void cupti_stop(void)
 }
 
 /* By one thread at a time.  What the window launched is delivered though its kinds are off by then
- * (CUPTI keeps a record from the launch on); the flush only brings it sooner. */
+ * (CUPTI keeps a record from the launch on).  But a record that no flush brought before the kinds
+ * are on again has got the time of that for its end (github.com/pytorch/kineto pull request 1105).
+ * The device is never waited for: work that runs on from window to window can have a wrong end. */
 void cupti_gate(enum ts_gate gate)
 {
 	static bool enabled = true;
@@ -361,6 +366,8 @@ void cupti_gate(enum ts_gate gate)
 		return;
 	cupti_warm_up(gate == TS_GATE_WARM);
 	if (wanted != enabled) {
+		if (wanted)
+			cupti_flush(FLUSH_MS, false);
 		cupti_callbacks_enable(subscriber, wanted, false);
 		enable_kinds(wanted, text, sizeof(text));
 		enabled = wanted;

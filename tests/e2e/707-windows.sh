@@ -390,4 +390,23 @@ TSTRACE_WINDOW=iterations=4 traced bad.jsonl ./loop >/dev/null 2>err || fail "ba
 holds bad.jsonl <<'PY'
 assert len(t.allocs()) == 18
 PY
+# Work that ran on when its window closed has its own end, also where CUPTI keeps its record until the next window.
+sim_program runs_on <<'C'
+#include <unistd.h>
+int cudaProfilerStart(void), cudaProfilerStop(void), cudaMemset(void *, int, unsigned long), cudaMemsetAsync(void *, int, unsigned long, void *);
+int main(void)
+{
+	void *p;
+	int bad = cudaMalloc(&p, 200000) + cudaProfilerStart() + cudaMemsetAsync(p, 0, 200000, 0) + cudaProfilerStop();
+	bad += cudaDeviceSynchronize();
+	usleep(50000);
+	return bad + cudaProfilerStart() + cudaMemsetAsync(p, 1, 200000, 0) + cudaProfilerStop() + cudaDeviceSynchronize();
+}
+C
+TSTRACE_SIM_COPY_GBPS=0.001 TSTRACE_SIM_CUPTI_STALE_ENDS=1 TSTRACE_FLUSH_MS=60000 TSTRACE_WINDOW=profiler traced runs_on.jsonl ./runs_on || fail "runs_on: $?"
+valid runs_on.jsonl
+holds runs_on.jsonl <<'PY'
+sets = t.intervals("memset")
+assert len(sets) == 2 and all(20e6 < e["duration_ns"] < 30e6 for e in sets), sets
+PY
 exit 0

@@ -168,6 +168,24 @@ void sim_buffers_retire(bool forced)
 	pthread_mutex_unlock(&lock);
 }
 
+static void go_stale(struct sim_buffer *buffer, uint64_t now)
+{
+	for (size_t i = 0; buffer && i < buffer->stamp_count; i++)
+		if (buffer->stamps[i].device && buffer->stamps[i].end < now)
+			buffer->stamps[i].end = now;
+}
+
+void sim_buffers_go_stale(void)
+{
+	uint64_t now = sim_monotonic_ns();
+
+	pthread_mutex_lock(&lock);
+	go_stale(shared, now);
+	for (struct sim_thread *t = sim_threads(); t; t = t->next)
+		go_stale(t->buffer, now);
+	pthread_mutex_unlock(&lock);
+}
+
 static void forget(struct sim_buffer **slot)
 {
 	if (*slot)

@@ -151,6 +151,7 @@ void sim_buffer_free(struct sim_buffer *buffer);        /* our part; the data is
 size_t sim_buffers_dropped(void);       /* and start again at 0 */
 /* Hand every current buffer over to delivery: all (forced), or those that are complete. */
 void sim_buffers_retire(bool forced);
+void sim_buffers_go_stale(void);        /* fault STALE_ENDS: work that is over ends now */
 void sim_buffers_reset(void);
 
 /* --- deliver.c --- */

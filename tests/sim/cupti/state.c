@@ -176,7 +176,8 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 	if (result == CUPTI_SUCCESS) {
 		sim_clock_sample();
 		forget_cbids(kind);
-		atomic_store(&kinds[kind], true);
+		if (!atomic_exchange(&kinds[kind], true) && sim_faults.stale_ends)
+			sim_buffers_go_stale();
 	}
 	return sim_result(result);
 }
