@@ -220,14 +220,13 @@ void sim_deliver_flush(bool forced)
 	if (sim_driver.settle)
 		sim_driver.settle();
 	until += (uint64_t)sim_faults.flush_ms * 1000000u;
+	/* Before older ones are asked for: out of order, they come behind it. */
+	sim_buffers_retire(forced);
 	pthread_mutex_lock(&lock);
 	for (struct sim_buffer *b = queue; b; b = b->next) {
 		b->forced |= forced;
 		b->wanted |= deliverable(b, now);
 	}
-	pthread_mutex_unlock(&lock);
-	sim_buffers_retire(forced);
-	pthread_mutex_lock(&lock);
 	pthread_cond_signal(&wake);
 	/* A flush from inside a completion callback cannot wait for that callback. */
 	while (!on_worker && wanted_left()) {
