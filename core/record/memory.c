@@ -17,7 +17,7 @@ struct pending {
 struct last_free {
 	uint64_t address;
 	bool was_live;
-	bool unmatched;         /* it was counted as such */
+	bool unmatched, earlier;        /* it was counted as such */
 	struct ts_block block;
 	uint64_t t;
 };
@@ -156,6 +156,8 @@ static void print_memory(const struct ts_block *block, const struct ts_rec *rec,
 	ts_print_common(rec, thread);
 	if (note)
 		ts_line_bool(&ts_lines, note, true);
+	if (rec->flags & TS_F_OUTSIDE)
+		ts_line_bool(&ts_lines, "outside_window", true);
 	ts_line_end(&ts_lines);
 	ts_saw_time(ns);
 }
@@ -186,8 +188,7 @@ static void end_block(struct ts_block *block, const struct ts_rec *rec, uint64_t
 	if (!block->unwritten) {
 		/* Never before its own beginning, whatever the record says. */
 		print_memory(block, rec, t > block->t ? t : block->t, from->thread, stream, "free",
-			     note ? note :
-			     rec->flags & TS_F_OUTSIDE ? "outside_window" : NULL);
+			     note);
 	} else if (!(rec->flags & TS_F_OUTSIDE)) {
 		totals.earlier_frees++;
 		totals.earlier_bytes += block->bytes;
@@ -356,6 +357,7 @@ static void on_free(const struct ts_rec_free *rec, const struct ts_source *from)
 	if (block && block->state == TS_BLOCK_LIVE) {
 		last->was_live = true;
 		last->block = *block;
+		last->earlier = block->unwritten && !(rec->h.flags & TS_F_OUTSIDE);
 		end_block(block, &rec->h, rec->h.t, from, rec->stream, NULL);
 	} else if (!(rec->h.flags & TS_F_OUTSIDE) &&
 		   (!block || block->state != TS_BLOCK_CAPTURED)) {
@@ -386,6 +388,8 @@ static void on_free_failed(const struct ts_rec_free *rec, const struct ts_source
 		account(block, (int64_t)block->bytes, 1);
 		if (!block->unwritten)
 			print_memory(block, &head, head.t, from->thread, 0, "alloc", "restored");
+		totals.earlier_frees -= last->earlier;
+		totals.earlier_bytes -= last->earlier ? block->bytes : 0;
 	} else {
 		if (last->address == rec->address && last->unmatched)
 			totals.unmatched_frees--;

@@ -293,6 +293,35 @@ assert [e["op_name"] for e in t.of("op")] == ["tstrace.window"], t.of("op")
 assert not t.of("memory") and t.terminal["earlier_frees"] == 1 and "unmatched_frees" not in t.terminal, t.terminal
 PY
 
+# The free of a block from before the window fails first, which counts nothing; what ends with its device outside is
+# told to be outside.
+sim_program ends -I"$e2e/../../core" <<'C'
+#include <stdio.h>
+#define TSTRACE_DYNAMIC
+#include "tstrace.h"
+int cudaDeviceReset(void);
+int main(void)
+{
+	void *older, *inside;
+	int bad = cudaMalloc(&older, 100);
+
+	tstrace_resume(NULL);
+	bad += !cudaFree(older) + cudaFree(older) + cudaMalloc(&inside, 50);
+	tstrace_pause(NULL);
+	bad += cudaDeviceReset();
+	printf("%d\n", bad);
+	return 0;
+}
+C
+TSTRACE_SIM_FAIL=cuMemFree_v2:1=700 TSTRACE_WINDOW=api transparent ends ./ends
+[ "$(cat ends.out)" = 0 ] || fail "ends: $(cat ends.out) calls went wrong"
+holds ends.jsonl <<'PY'
+assert (t.terminal["earlier_frees"], t.terminal["earlier_free_bytes"]) == (1, 100), t.terminal
+assert t.terminal["failed_frees"] == 1 and t.terminal["live_bytes"] == 0, t.terminal
+(end,) = t.frees()
+assert end["bytes"] == 50 and end["reset"] and end["outside_window"], end
+PY
+
 # A signal that the program handles itself is not taken.
 sim_program handles <<'C'
 #include <signal.h>
