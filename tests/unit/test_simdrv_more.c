@@ -116,7 +116,14 @@ static void shared_memory(void **state)
 	OK(D(cuMemCreate)(&a, CHUNK, &prop, 0));
 	assert_int_equal(give(&fd, a, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
 			 CUDA_ERROR_INVALID_VALUE);
+	/* Handles of mapped memory are counted, apart from the mappings. */
+	p = map(a);
+	OK(D(cuMemRetainAllocationHandle)(&b, (void *)(uintptr_t)p));
+	assert_true(a == b);
 	OK(D(cuMemRelease)(a));
+	OK(D(cuMemUnmap)(p, CHUNK));
+	OK(D(cuMemRelease)(b));
+	assert_int_equal(D(cuMemRelease)(b), CUDA_ERROR_INVALID_VALUE);
 	CUmemoryPool pool;
 	OK(D(cuDeviceGetDefaultMemPool)(&pool, 0));
 	assert_int_equal(D(cuMemPoolExportToShareableHandle)(

@@ -17,8 +17,8 @@ struct physical {
 	size_t size;
 	int file;
 	off_t offset;
-	int device, refs; /* the handle and each mapping */
-	bool released, imported;
+	int device, handles, mappings; /* references */
+	bool imported;
 	CUmemAllocationProp prop;
 };
 struct mapping {
@@ -156,7 +156,7 @@ CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 		sim_devices[prop->location.id].used -= size;
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	p->refs = 1;
+	p->handles = 1;
 	p->prop = *prop;
 	*handle = (CUmemGenericAllocationHandle)(uintptr_t)p;
 	return CUDA_SUCCESS;
@@ -165,13 +165,13 @@ CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 static struct physical *physical_of(CUmemGenericAllocationHandle handle)
 {
 	struct physical *p = sim_object_get((void *)(uintptr_t)handle, OBJ_PHYSICAL);
-	return p && !p->released ? p : NULL;
+	return p && p->handles ? p : NULL;
 }
 
-/* The memory goes with the handle and the last mapping. */
-static void unref(struct physical *p)
+/* The memory goes with the last handle and the last mapping. */
+static void drop_if_unused(struct physical *p)
 {
-	if (--p->refs)
+	if (p->handles || p->mappings)
 		return;
 	struct free_range *range = p->file == common_file ? malloc(sizeof *range) : NULL;
 	if (range) {
@@ -193,8 +193,8 @@ CUresult sim_cuMemRelease(CUmemGenericAllocationHandle handle)
 	struct physical *p = physical_of(handle);
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
-	p->released = p->refs > 1;
-	unref(p);
+	p->handles--;
+	drop_if_unused(p);
 	return CUDA_SUCCESS;
 }
 
@@ -218,7 +218,7 @@ CUresult sim_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 	*m = (struct mapping){alloc->extra, ptr, size, p};
 	alloc->extra = m;
 	alloc->device = p->device;
-	p->refs++;
+	p->mappings++;
 	return CUDA_SUCCESS;
 }
 
@@ -243,7 +243,8 @@ CUresult sim_cuMemUnmap(CUdeviceptr ptr, size_t size)
 			continue;
 		}
 		*link = m->next;
-		unref(m->memory);
+		m->memory->mappings--;
+		drop_if_unused(m->memory);
 		free(m);
 	}
 	mmap((void *)(uintptr_t)ptr, size, PROT_NONE,
@@ -294,9 +295,7 @@ CUresult sim_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, v
 	struct alloc *alloc = reservation((uintptr_t)addr, 1);
 	for (struct mapping *m = alloc ? alloc->extra : NULL; m && handle; m = m->next)
 		if ((uintptr_t)addr - m->address < m->size) {
-			if (!m->memory->released)
-				m->memory->refs++;
-			m->memory->released = false;
+			m->memory->handles++;
 			*handle = (CUmemGenericAllocationHandle)(uintptr_t)m->memory;
 			return CUDA_SUCCESS;
 		}
@@ -355,7 +354,7 @@ CUresult sim_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle
 	}
 	p->size = (size_t)stat.st_size;
 	p->device = device;
-	p->refs = 1;
+	p->handles = 1;
 	p->imported = true;
 	p->prop = (CUmemAllocationProp){
 	    .type = CU_MEM_ALLOCATION_TYPE_PINNED,
