@@ -117,26 +117,19 @@ static struct ts_api_thread *enter(struct ts_ring **ring)
 	return ts_api_thread();
 }
 
-/* Name, note, step.  Returns the text, never NULL; a wide one is kept by the session. */
-static const char *describe(struct ts_api_thread *thread, const struct said *said,
-			    struct ts_span_spec *spec, struct ts_named *named)
+/* Name, note, step. */
+static void describe(struct ts_api_thread *thread, const struct said *said,
+		     struct ts_span_spec *spec, struct ts_named *named)
 {
 	const char *text = said->wide ? ts_nvtx_utf8(&thread->body, said->wide) : said->text;
 
 	spec->name = !text ? 0 : said->wide ? ts_arena_text(text) : ts_known_text(thread, text);
-	if (said->wide) {
-		const struct ts_entry *kept = ts_arena_get(spec->name);
-
-		text = kept ? (const char *)kept->data : NULL;
-	}
-	text = text ? text : "";
 	set_note(thread, &spec->note, said);
 	if (ts_unlikely(ts_rules_any)) {
-		*named = ts_rules_match(text, !thread->iterations);
+		*named = ts_rules_match(text ? text : "", !thread->iterations);
 		spec->step = named->step;
 		spec->iteration = named->is_iteration;
 	}
-	return text;
 }
 
 /* An iteration may open a window, or close one: what begins it is inside or not. */
@@ -233,20 +226,19 @@ static void mark(struct said said)
 	struct ts_span_spec spec = { .source = TS_SPAN_NVTX };
 	struct ts_named named = { 0 };
 	struct ts_api_thread *thread;
-	const char *text = NULL;
 	struct ts_ring *ring;
 	int error = errno;
 
 	thread = enter(&ring);
 	if (thread && (ring || ts_rules_any)) {
 		spec.note.domain = domain_text(thread, said.domain);
-		text = describe(thread, &said, &spec, &named);
+		describe(thread, &said, &spec, &named);
 		if (named.is_iteration)
-			begin_iteration(ring, &named);
+			ring = begin_iteration(ring, &named);
+		if (ring)
+			ts_mark(ring, &spec);
 	}
 	ts_leave();
-	if (text)
-		ts_mark(text, &spec);
 	errno = error;
 }
 

@@ -30,6 +30,7 @@ enum ts_rec_kind {
 	TS_REC_SCALAR = 16,
 	TS_REC_LINE = 17,       /* a line that the caller formatted: op, tensor, gradient, edge */
 	TS_REC_WINDOW = 18,     /* a window opens or closes; sorted among the memory events */
+	TS_REC_MARK = 19,       /* a moment in a span */
 };
 
 /* How a call came to us. */
@@ -246,6 +247,14 @@ struct ts_rec_scalar {
 	uint32_t pad[7];
 };
 
+struct ts_rec_mark {
+	struct ts_rec h;
+	uint32_t name;          /* arena text */
+	uint8_t source;         /* enum ts_span_source */
+	uint8_t pad[3];
+	struct ts_span_note note;
+};
+
 struct ts_rec_window {
 	struct ts_rec h;
 	uint64_t number;        /* of the window, from 1 */
@@ -268,6 +277,7 @@ TS_ONE_SLOT(ts_rec_span_start);
 TS_ONE_SLOT(ts_rec_span_end);
 TS_ONE_SLOT(ts_rec_alloc);
 TS_ONE_SLOT(ts_rec_free);
+TS_ONE_SLOT(ts_rec_mark);
 TS_ONE_SLOT(ts_rec_window);
 TS_ONE_SLOT(ts_rec_reset);
 TS_ONE_SLOT(ts_rec_call);

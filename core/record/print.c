@@ -86,10 +86,16 @@ static size_t cut_at_character(const char *text, size_t bytes)
 
 void ts_print_arena_text(const char *key, uint32_t text, const char *otherwise)
 {
+	if (!ts_print_text_if_any(key, "full_name", text))
+		ts_line_text(&ts_lines, key, otherwise, strlen(otherwise));
+}
+
+bool ts_print_text_if_any(const char *key, const char *full_key, uint32_t text)
+{
 	const struct ts_entry *entry = ts_arena_get(text);
 
 	if (!entry) {
-		ts_line_text(&ts_lines, key, otherwise, strlen(otherwise));
+		return false;
 	} else if (entry->bytes <= NAME_WHOLE) {
 		ts_line_text(&ts_lines, key, (const char *)entry->data, entry->bytes);
 	} else {
@@ -106,9 +112,9 @@ void ts_print_arena_text(const char *key, uint32_t text, const char *otherwise)
 		memmove(name + length + 4, name + at, sizeof(name) - at);
 		ts_line_text(&ts_lines, key, name, length + 4 + sizeof(name) - at);
 		if (is_new(text))
-			ts_line_text(&ts_lines, "full_name", (const char *)entry->data,
-				     entry->bytes);
+			ts_line_text(&ts_lines, full_key, (const char *)entry->data, entry->bytes);
 	}
+	return true;
 }
 
 /* --- stacks --- */
@@ -230,7 +236,7 @@ static void print_span_start(const struct ts_rec_span_start *rec, uint32_t threa
 	ts_print_step(rec->step);
 	ts_line_u64(&ts_lines, "thread", thread);
 	ts_print_iteration(rec->h.t);
-	ts_line_note(&ts_lines, rec->source, &rec->note);
+	ts_print_note(rec->source, &rec->note);
 	ts_line_end(&ts_lines);
 	ts_saw_time(ns);
 	if (rec->measured)

@@ -34,6 +34,8 @@ void ts_print_span_id(uint32_t span);           /* ,"span_id":"s7" */
 void ts_print_stack(const char *key, uint32_t stack);
 void ts_print_device(const char *key, int device, bool is_host);
 void ts_print_arena_text(const char *key, uint32_t text, const char *otherwise);
+/* The same, nothing when there is none; `full_key`: of the whole of a long one. */
+bool ts_print_text_if_any(const char *key, const char *full_key, uint32_t text);
 void ts_print_open_spans(uint64_t end_ns);      /* spans still open, as closed; stays as it is */
 void ts_saw_time(uint64_t session_ns);          /* evidence: the terminal is not before it */
 uint64_t ts_latest_time(void);

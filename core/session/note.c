@@ -1,21 +1,14 @@
 /* The own keys of what came by NVTX: source, domain, category, colour, payload. */
 #include <math.h>
 
-#include "core/record/arena.h"
+#include "core/record/writer.h"
 #include "core/session/event.h"
 #include "core/session/span.h"
 
-static void put_text(struct ts_lines *line, const char *key, uint32_t text)
-{
-	const struct ts_entry *entry = ts_arena_get(text);
-
-	if (entry)
-		ts_line_text(line, key, (const char *)entry->data, entry->bytes);
-}
-
 /* As a number; what no JSON number is, as a word. */
-static void put_payload(struct ts_lines *line, const struct ts_span_note *note)
+static void print_payload(const struct ts_span_note *note)
 {
+	struct ts_lines *line = &ts_lines;
 	union ts_payload_value is = ts_payload_of(note);
 
 	if (note->payload_type == TS_PAYLOAD_U64) {
@@ -33,16 +26,16 @@ static void put_payload(struct ts_lines *line, const struct ts_span_note *note)
 	}
 }
 
-void ts_line_note(struct ts_lines *line, uint8_t source, const struct ts_span_note *note)
+void ts_print_note(uint8_t source, const struct ts_span_note *note)
 {
 	static const char *const sources[] = {"api", "nvtx", "auto"};
 
-	ts_line_word(line, "source", sources[source % TS_ARRAY_SIZE(sources)]);
-	put_text(line, "domain", note->domain);
+	ts_line_word(&ts_lines, "source", sources[source % TS_ARRAY_SIZE(sources)]);
+	ts_print_text_if_any("domain", "full_domain", note->domain);
 	if (note->category)
-		ts_line_u64(line, "category", note->category);
-	put_text(line, "category_name", note->category_name);
+		ts_line_u64(&ts_lines, "category", note->category);
+	ts_print_text_if_any("category_name", "full_category_name", note->category_name);
 	if (note->has_color)
-		ts_line_hex(line, "color", note->color);
-	put_payload(line, note);
+		ts_line_hex(&ts_lines, "color", note->color);
+	print_payload(note);
 }

@@ -33,7 +33,7 @@ void ts_print_done(const struct ts_rec_span_done *rec, uint32_t thread)
 	if (rec->began && rec->began != thread && !rec->open)
 		ts_line_u64(&ts_lines, "end_thread", thread);
 	ts_print_iteration(rec->t_start);
-	ts_line_note(&ts_lines, rec->source, &rec->note);
+	ts_print_note(rec->source, &rec->note);
 	ts_line_end(&ts_lines);
 	ts_line_begin(&ts_lines, "span_end");
 	print_span_id("id", rec->h.span);
@@ -82,6 +82,9 @@ void ts_print_api(const struct ts_rec *rec, const struct ts_source *from)
 		break;
 	case TS_REC_SCALAR:
 		print_scalar((const void *)rec, from->thread);
+		break;
+	case TS_REC_MARK:
+		ts_print_mark((const void *)rec, from->thread);
 		break;
 	case TS_REC_LINE:
 		print_line((const void *)rec, from->thread);

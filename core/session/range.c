@@ -115,14 +115,16 @@ static bool claim(struct range *range, uint64_t number)
 bool ts_range_end(uint64_t number, bool *iteration)
 {
 	struct range *all = atomic_load(&ranges), *range = all ? &all[number % RANGES] : NULL;
-	struct ts_ring *ring = ts_span_ring();
 	struct ts_rec_span_done *rec;
+	struct ts_ring *ring;
 	uint64_t t;
 
 	if (number < RANGES || !range || !claim(range, number))
 		return false;
 	*iteration = range->spec.iteration;
 	t = ts_clock_now();
+	/* Outside the window too, where a thread may have none yet. */
+	ring = ts_is_open(atomic_load(&ts_recording)) ? ts_own_ring() : NULL;
 	rec = ring ? ts_reserve(ring, 2) : NULL;
 	if (rec) {
 		fill(rec, range, ts_clock_session_ns(t));

@@ -51,16 +51,17 @@ void ts_range_child(void);
 
 /* --- marks --- */
 
-/* A moment: a scalar when it has a payload, else an op that takes no time. */
-void ts_mark(const char *name, const struct ts_span_spec *spec);
+/* A moment: a scalar when it has a name and a payload, else an op that takes no time. */
+void ts_mark(struct ts_ring *ring, const struct ts_span_spec *spec);
 
 /* --- writer --- */
 
 void ts_print_done(const struct ts_rec_span_done *rec, uint32_t thread);
+void ts_print_mark(const struct ts_rec_mark *rec, uint32_t thread);
 void ts_range_print_open(uint64_t end_ns); /* those not ended; they stay as they are */
 void ts_print_step(uint8_t step);	   /* ,"step":"forward" */
 /* Source, and the keys that came with the span. */
-void ts_line_note(struct ts_lines *line, uint8_t source, const struct ts_span_note *note);
+void ts_print_note(uint8_t source, const struct ts_span_note *note);
 
 /* --- for span.c and range.c --- */
 uint32_t ts_span_next_id(struct ts_api_thread *thread);

@@ -62,6 +62,79 @@ assert "unseen" not in names and "pushed in the pause" not in names
 assert not any("open_at_end" in e for e in ends.values()), ends
 PY
 
+# Begun inside the window, ended outside by a thread that recorded nothing before.
+program handed <<'C'
+#define TSTRACE_DYNAMIC
+#include "core/tstrace.h"
+#include <pthread.h>
+#include <nvtx3/nvToolsExt.h>
+static void *end(void *range)
+{
+	nvtxRangeEnd((size_t)range);
+	return NULL;
+}
+int main(void)
+{
+	size_t range = nvtxRangeStartA("handed");
+	pthread_t thread;
+
+	tstrace_pause(NULL);
+	pthread_create(&thread, NULL, end, (void *)range);
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+transparent handed ./handed
+holds handed.jsonl <<'PY'
+(span,) = t.of("span_start", source="nvtx")
+assert span["end_thread"] != span["thread"] and t.terminal["lost"] == {}, (span, t.terminal)
+PY
+
+# Texts of a megabyte, in all places.
+program long <<'C'
+#include <wchar.h>
+#include <nvtx3/nvToolsExt.h>
+int main(void)
+{
+	enum { SIZE = 1 << 20 };
+	static char text[SIZE + 1], other[SIZE + 1];
+	static wchar_t wide[SIZE + 1];
+	nvtxEventAttributes_t a = { .version = NVTX_VERSION, .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE };
+	nvtxDomainHandle_t domain;
+
+	memset(text, 'x', SIZE);
+	memset(other, 'y', SIZE);
+	wmemset(wide, 0x20ac, SIZE);
+	nvtxMarkA(text);
+	nvtxMarkW(wide);
+	domain = nvtxDomainCreateA(other);
+	nvtxDomainNameCategoryA(domain, 3, text);
+	a.category = 3;
+	a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+	a.message.registered = nvtxDomainRegisterStringA(domain, text);
+	nvtxDomainMarkEx(domain, &a);
+	a.payloadType = NVTX_PAYLOAD_TYPE_INT32;
+	a.payload.iValue = -7;
+	nvtxDomainMarkEx(domain, &a);
+	nvtxDomainRangePushEx(domain, &a);
+	nvtxDomainRangePop(domain);
+	return 0;
+}
+C
+transparent long ./long
+holds long.jsonl <<'PY'
+marks = t.of("op", mark=True)
+(scalar,) = t.of("tensor_stats")
+(span,) = t.of("span_start", source="nvtx")
+assert marks[0]["full_name"] == "x" * (1 << 20) and marks[1]["full_name"] == "\u20ac" * (1 << 20)
+assert len(marks) == 3 and marks[2]["op_name"] == marks[0]["op_name"] == scalar["label"] == span["name"]
+assert marks[2]["full_domain"] == "y" * (1 << 20) and scalar["mean"] == scalar["payload"] == -7
+for e in marks[2], scalar, span:
+    assert e["category_name"] == marks[0]["op_name"] and e["domain"] == span["domain"] != "", e["kind"]
+assert all(len(e.get(key, "")) < 512 for e in [scalar, span] for key in e if isinstance(e[key], str))
+assert t.terminal["lost"] == {}, t.terminal
+PY
+
 # Before main and after it, in a forked child with ranges of the parent open, and an end by _exit.
 program forks <<'C'
 #include <sys/wait.h>
