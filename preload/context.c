@@ -90,6 +90,7 @@ _Thread_local struct ts_where_known ts_where_here __attribute__((tls_model("init
 
 #define CONTEXTS 1024
 static _Atomic(CUcontext) contexts[CONTEXTS];  /* number - 1; a context's address may come again */
+static _Atomic bool made_by_program[CONTEXTS];
 
 unsigned ts_context_number(CUcontext context)
 {
@@ -116,11 +117,27 @@ static unsigned number_context(CUcontext context)
 	return 0;
 }
 
+void ts_context_made(CUcontext context)
+{
+	unsigned number = number_context(context);
+
+	if (number)
+		atomic_store(&made_by_program[number - 1], true);
+}
+
+void ts_context_destroyed(CUcontext context)
+{
+	unsigned number = ts_context_number(context);
+
+	if (number)
+		atomic_store(&made_by_program[number - 1], false);
+}
+
 struct ts_where ts_where_ask(void)
 {
 	__typeof__(&cuCtxGetDevice) get_device;
 	__typeof__(&cuCtxGetCurrent) get_current;
-	struct ts_where where = { TS_DEVICE_NONE, 0 };
+	struct ts_where where = { TS_DEVICE_NONE, 0, false };
 	CUcontext context = NULL;
 	CUdevice device;
 	int saved = errno;
@@ -131,6 +148,7 @@ struct ts_where ts_where_ask(void)
 		where.device = (int16_t)device;
 		if (get_current && QUIETLY(get_current(&context)) == CUDA_SUCCESS)
 			where.context = (uint16_t)number_context(context);
+		where.own = where.context && atomic_load(&made_by_program[where.context - 1]);
 		ts_where_here = (struct ts_where_known){ where, true };
 	}
 	errno = saved;

@@ -11,6 +11,7 @@
 struct ts_where {
 	int16_t device;         /* ordinal, or TS_DEVICE_NONE */
 	uint16_t context;       /* dense number from 1; 0 unknown */
+	bool own;               /* the program made it: not the device's primary one */
 };
 
 /* What the thread knows of where it is; see ts_where. */
@@ -37,6 +38,10 @@ static inline void ts_where_changed(void)
 
 /* Dense number of a context that ts_where has met, else 0. */
 unsigned ts_context_number(CUcontext context);
+
+/* The program made this one, or destroyed it: its address may come again as a primary one's. */
+void ts_context_made(CUcontext context);
+void ts_context_destroyed(CUcontext context);
 
 /* Streams that are being captured: counted by the capture hooks, so that no query is made while
  * there is none. */

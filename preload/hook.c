@@ -24,10 +24,11 @@ static inline struct ts_rec head(const struct ts_hook *hook, enum ts_rec_kind ki
 void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struct ts_hook_alloc *a)
 {
 	struct ts_where where = ts_where();
-	struct ts_rec h =
-	    head(hook, TS_REC_ALLOC, ts_memory_is_host(a->kind) ? TS_DEVICE_NONE : where.device);
+	struct ts_rec h = head(hook, TS_REC_ALLOC, a->elsewhere ? a->device : where.device);
 	struct ts_rec_alloc *rec;
 
+	if (ts_unlikely(where.own))
+		h.flags |= TS_F_OWN_CONTEXT;
 	if (a->node || (a->ordered && ts_is_capturing(a->stream, hook->per_thread)))
 		h.flags |= TS_F_CAPTURED;
 	if (ts_likely(!(h.flags & TS_F_OUTSIDE)))

@@ -30,6 +30,8 @@ struct ts_hook_alloc {
 	uint8_t kind;           /* enum ts_memory_kind */
 	bool ordered;           /* on a stream, which may be capturing */
 	bool node;              /* a graph's node: allocated by no call */
+	bool elsewhere;         /* on `device`, not the thread's */
+	int16_t device;
 	uint64_t address, bytes, stream, pool;
 };
 

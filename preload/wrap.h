@@ -34,6 +34,11 @@
 	((uint64_t)(!r_ && (pitch) ? *(pitch) : (width)) * (height))
 #define TS_PITCHED3D(p, extent)                                                                    \
 	((uint64_t)(!r_ && (p) ? (p)->pitch : (extent).width) * (extent).height * (extent).depth)
+/* The device that physical memory is asked for on. */
+#define TS_LOCATED(prop)                                                                           \
+	(TS_WAS_READ(prop) && (prop)->location.type == CU_MEM_LOCATION_TYPE_DEVICE ?               \
+		 (prop)->location.id :                                                             \
+		 TS_DEVICE_NONE)
 #define TS_EXTENT(p)                                                                               \
 	((p) ? (uint64_t)(p)->extent.width * (p)->extent.height * (p)->extent.depth : 0)
 #define TS_BYTES_2D(p) ((p) ? (uint64_t)(p)->WidthInBytes * (p)->Height : 0)
@@ -216,6 +221,20 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 	TS_ALLOCATED(args, kind, TS_U64(address), bytes, 0, 0, false, false)
 #define TS_DO_ALLOC_STREAM(args, kind, out, bytes, stream, pool)                                   \
 	TS_ALLOCATED(args, kind, TS_AT(out), bytes, stream, pool, true, false)
+/* on a device that the caller names */
+#define TS_DO_ALLOC_ON(args, kind_, out, bytes_, device_)                                          \
+	r_ = real_ args;                                                                           \
+	if (ring_) {                                                                               \
+		const struct ts_hook_alloc a_ = {                                                  \
+			.error = (int)r_,                                                          \
+			.kind = TS_MEM_##kind_,                                                    \
+			.address = TS_AT(out),                                                     \
+			.bytes = bytes_,                                                           \
+			.elsewhere = true,                                                         \
+			.device = (int16_t)(device_),                                              \
+		};                                                                                 \
+		ts_hook_alloc(ring_, &hook_, &a_);                                                 \
+	}
 /* memory of another owner: bytes, or 0: the driver is asked */
 #define TS_DO_ALLOC_IMPORT(args, kind, out, bytes_)                                                \
 	TS_ALLOCATED(args, kind, TS_AT(out),                                                       \
@@ -271,7 +290,10 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 #define TS_DO_RESET_DEVICE(args) TS_RESET(args, ts_where().device, 0, 0, true)
 #define TS_DO_RESET_PRIMARY(args, dev)                                                             \
 	TS_RESET(args, (int)(dev), 0, 0, r_ || !ts_primary_is_active((int)(dev)))
-#define TS_DO_RESET_CONTEXT(args, ctx) TS_RESET(args, -1, ts_context_number(ctx), 0, r_ || which_)
+#define TS_DO_RESET_CONTEXT(args, ctx)                                                             \
+	TS_RESET(args, -1, ts_context_number(ctx), 0, r_ || which_)                                \
+	if (!r_)                                                                                   \
+		ts_context_destroyed(ctx);
 #define TS_DO_RESET_POOL(args, pool) TS_RESET(args, -1, 0, pool, true)
 
 /* `op_` is filled by the class: the record in the ring itself, or for a call inside another hook a
@@ -353,6 +375,10 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 #define TS_DO_CONTEXT(args)                                                                        \
 	r_ = real_ args;                                                                           \
 	ts_where_changed();
+#define TS_DO_CONTEXT_NEW(args, out)                                                               \
+	TS_DO_CONTEXT(args)                                                                        \
+	if (TS_AT(out))                                                                            \
+		ts_context_made((CUcontext)TS_AT(out));
 #define TS_DO_KERNEL_NAME(args, out, name_)                                                        \
 	r_ = real_ args;                                                                           \
 	if (TS_AT(out))                                                                            \

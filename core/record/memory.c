@@ -332,6 +332,7 @@ static void on_alloc(const struct ts_rec_alloc *rec, const struct ts_source *fro
 	block->stack = rec->h.stack;
 	block->device = rec->h.device;
 	block->context = rec->context;
+	block->own_context = rec->h.flags & TS_F_OWN_CONTEXT;
 	block->kind = rec->memory_kind;
 	block->step = rec->step;
 	block->state = TS_BLOCK_LIVE;
@@ -417,9 +418,11 @@ static void end_if_reset(struct ts_block *block, void *user)
 
 	if (block->state != TS_BLOCK_LIVE || block->t > rec->h.t)
 		return;
+	/* Physical memory is no context's.  With a device its primary context is meant. */
 	if (rec->pool ? block->pool != rec->pool :
+	    block->kind == TS_MEM_VMM ? true :
 	    rec->context ? block->context != rec->context :
-			   block->device != rec->h.device)
+			   block->device != rec->h.device || block->own_context)
 		return;
 	end_block(block, &rec->h, rec->h.t, reset->from, 0, "reset");
 }

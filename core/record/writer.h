@@ -60,12 +60,13 @@ struct ts_block {
 	uint64_t address;       /* 0: empty entry */
 	uint64_t bytes, t, pool;
 	uint32_t generation, stack, free_stack;
-	int16_t device;
+	int16_t device;         /* of host memory that of its context */
 	uint16_t context;
 	uint8_t kind;           /* enum ts_memory_kind */
 	uint8_t step;
 	uint8_t state;          /* enum ts_block_state */
 	uint8_t space;          /* which of the handle spaces the address belongs to */
+	bool own_context;       /* that of TS_F_OWN_CONTEXT */
 	bool unwritten;         /* allocated outside the window: no line speaks of it */
 };
 enum ts_block_state { TS_BLOCK_FREED, TS_BLOCK_LIVE, TS_BLOCK_CAPTURED };

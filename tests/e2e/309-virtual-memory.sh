@@ -25,4 +25,39 @@ assert t.terminal["peak_live_bytes"] == 6 << 20, t.terminal
 names = Counter(e["op_name"] for e in t.of("op"))
 assert names["cuMemMap"] == 3 and names["cuMemUnmap"] == 1, names
 PY
+# It lies where it was asked for, not where the thread is, and is no context's.  A reset of a device ends what is in its
+# primary context, pinned memory too, and nothing of another one.
+sim_program ends -l:libcuda.so.1 <<'C'
+#include <stdio.h>
+int cudaDeviceReset(void), cudaMallocHost(void **, size_t), cudaHostRegister(void *, size_t, unsigned);
+int cuCtxCreate_v2(void **, unsigned, int), cuCtxPopCurrent_v2(void **), cuCtxPushCurrent_v2(void *), cuCtxDestroy_v2(void *);
+int cuMemAlloc_v2(unsigned long long *, size_t), cuMemFree_v2(unsigned long long), cuMemAllocHost_v2(void **, size_t);
+int cuMemCreate(unsigned long long *, size_t, const void *, unsigned long long), cuMemRelease(unsigned long long);
+static char page[4096] __attribute__((aligned(4096)));
+int main(void)
+{
+	struct { int type, handles, where, id; long long pad[8]; } device = { 1, 0, 1, 1, { 0 } };
+	unsigned long long handle, own;
+	void *p, *pinned, *context;
+	int bad = cudaMalloc(&p, 100) + cudaMallocHost(&pinned, 200) + cudaHostRegister(page, 4096, 0);
+
+	bad += cuMemCreate(&handle, 2 << 20, &device, 0);
+	bad += cuCtxCreate_v2(&context, 0, 0) + cuMemAlloc_v2(&own, 300) + cuMemAllocHost_v2(&pinned, 400);
+	bad += cuCtxPopCurrent_v2(&context) + cudaDeviceReset() + cuMemRelease(handle);
+	bad += cuCtxPushCurrent_v2(context) + cuMemFree_v2(own) + cuCtxDestroy_v2(context);
+	bad += cudaMalloc(&p, 500);
+	printf("%d\n", bad);
+	return 0;
+}
+C
+TSTRACE_SIM_DEVICES=2 transparent ends ./ends
+[ "$(cat ends.out)" = 0 ] || fail "ends: $(cat ends.out) calls went wrong"
+holds ends.jsonl <<'PY'
+ends = [(e["bytes"], e["api"], "reset" in e) for e in sorted(t.frees(), key=lambda e: e["timestamp_ns"])]
+assert set(ends[:3]) == {(n, "cudaDeviceReset", True) for n in (100, 200, 4096)}, ends
+assert ends[3:] == [(2 << 20, "cuMemRelease", False), (300, "cuMemFree_v2", False), (400, "cuCtxDestroy_v2", True)], ends
+assert [e["device"] for e in t.of("memory", memory_kind="vmm")] == ["cuda:1"] * 2, t.of("memory")
+assert list(t.live().values()) == [500] and t.terminal["live_bytes"] == 500, t.terminal
+assert "unmatched_frees" not in t.terminal and "failed_frees" not in t.terminal, t.terminal
+PY
 exit 0
