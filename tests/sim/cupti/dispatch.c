@@ -75,10 +75,13 @@ static void leave(struct sim_thread *thread, const struct sim_api *edge)
 		if (i >= SIM_FRAMES || thread->frames[i].correlation != edge->correlation)
 			continue;
 		frame = &thread->frames[i];
-		thread->depth = i;
+		/* Still its own: the subscriber may call the driver. */
+		thread->depth = i + 1;
 		break;
 	}
 	call_api(edge, frame);
+	if (frame != &lost)
+		thread->depth = (unsigned)(frame - thread->frames);
 	if (frame->begin && sim_api_kind_on(frame->domain, frame->cbid))
 		sim_record_api(frame, (uint32_t)edge->result);
 	if (!edge->result && !strcmp(edge->name, "cuInit")) {
