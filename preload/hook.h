@@ -15,7 +15,9 @@ struct ts_hook {
 };
 
 /* cudaMemcpyKind + 1, the copy_kind of a record. */
-enum ts_copy { TS_COPY_HTOD = 2, TS_COPY_DTOH = 3, TS_COPY_DTOD = 4, TS_COPY_DEFAULT = 5 };
+enum ts_copy {
+	TS_COPY_HTOH = 1, TS_COPY_HTOD, TS_COPY_DTOH, TS_COPY_DTOD, TS_COPY_DEFAULT
+};
 
 /* Without a session, or outside the window for what is not `tracked` there: nothing but one load
  * and the call. */

@@ -111,6 +111,8 @@ void ts_hook_op_nested(const struct ts_hook *hook, const struct ts_rec_op *op)
 	if (outer->h.kind != TS_REC_OP)
 		return;
 	outer_class = ts_fn_facts[outer->h.fn].class;
+	if (class == TS_CLASS_COPY_BATCH && outer_class == TS_CLASS_COPY_WORDS)
+		outer_class = class;
 	if (class != outer_class)
 		return;
 	if (!outer->stream)

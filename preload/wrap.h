@@ -44,6 +44,22 @@
 #define TS_BYTES_2D(p) ((p) ? (uint64_t)(p)->WidthInBytes * (p)->Height : 0)
 #define TS_BYTES_3D(p) ((p) ? (uint64_t)(p)->WidthInBytes * (p)->Height * (p)->Depth : 0)
 
+/* The direction of a driver's copy, by the kinds of memory that its descriptor names. */
+#define TS_COPY_KIND(p)                                                                            \
+	((p) ? ts_copy_kind((p)->srcMemoryType, (p)->dstMemoryType) : TS_COPY_DEFAULT)
+
+static inline unsigned ts_copy_kind(CUmemorytype from, CUmemorytype to)
+{
+	bool from_host = from == CU_MEMORYTYPE_HOST, to_host = to == CU_MEMORYTYPE_HOST;
+
+	if ((!from_host && from != CU_MEMORYTYPE_DEVICE && from != CU_MEMORYTYPE_ARRAY) ||
+	    (!to_host && to != CU_MEMORYTYPE_DEVICE && to != CU_MEMORYTYPE_ARRAY))
+		return TS_COPY_DEFAULT;
+	if (from_host)
+		return to_host ? TS_COPY_HTOH : TS_COPY_HTOD;
+	return to_host ? TS_COPY_DTOH : TS_COPY_DTOD;
+}
+
 /* A descriptor was surely read by the library only when the call succeeded or ran out of memory. */
 #define TS_WAS_READ(p) ((p) && (!r_ || (int)r_ == 2))
 #define TS_ARRAY_RT(desc, width, height, depth)                                                    \
