@@ -4,7 +4,10 @@
  * the call, with the ids of both.  A call in which no hook was met came by a route we do not see
  * (the library was loaded by CUDA_INJECTION64_PATH alone, RTLD_DEEPBIND): it is recorded here, by
  * its parameters where the tables of the hooks know them, else by those of the driver's call inside
- * it, else by its name. */
+ * it, else by its name.
+ *
+ * Where no hook can be met at all, more calls are told, and those that keep what is alive outside
+ * the window as well: with hooks they would cost twice. */
 #include <string.h>
 
 #include "core/record/arena.h"
@@ -13,39 +16,57 @@
 #include "cupti/cupti.h"
 #include "cupti/library.h"
 
-/* The hook tables' row of each callback; 0 none. */
-static uint16_t rows_of_driver[CUPTI_DRIVER_TRACE_CBID_SIZE];
-static uint16_t rows_of_runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
+/* The hook tables' rows of each callback: the one that its parameters are read by, and the one that
+ * has its name.  0 none. */
+struct known {
+	uint16_t row, name;
+};
+static struct known of_driver[CUPTI_DRIVER_TRACE_CBID_SIZE];
+static struct known of_runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
 
-static unsigned row_of(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+static struct known what(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
+	const struct known nothing = {0, 0};
+
 	if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
-		return id < TS_ARRAY_SIZE(rows_of_runtime) ? rows_of_runtime[id] : 0;
-	return id < TS_ARRAY_SIZE(rows_of_driver) ? rows_of_driver[id] : 0;
+		return id < TS_ARRAY_SIZE(of_runtime) ? of_runtime[id] : nothing;
+	return id < TS_ARRAY_SIZE(of_driver) ? of_driver[id] : nothing;
 }
 
-static void on_enter(const CUpti_CallbackData *data, bool is_runtime, unsigned row)
+/* Counts how often callbacks went off: a call that was under way then may not be told to end. */
+static _Atomic uint32_t turn;
+
+static void on_enter(const CUpti_CallbackData *data, bool is_runtime, struct known known)
 {
+	bool outside = ts_outside();
+
 	*data->correlationData = 0; /* CUPTI does not promise what lies there */
 	cupti_call_begins(data->correlationId);
 	if (ts_self.own) {
 		cupti_own_call(data->correlationId);
-	} else if (ts_self.depth) {
+		return;
+	}
+	if (ts_self.depth) {
 		ts_device_correlate(ts_self.correlation, data->correlationId);
 		if (ts_self.unhooked && !is_runtime) {
 			ts_device_correlate(ts_self.correlation, ts_self.unhooked);
 			ts_self.unhooked_inside++;
 		}
-	} else if (ts_outside()) {
-		/* Recorded by nobody: a window warms up, or opens this moment. */
+		return;
+	}
+	if (outside)
 		cupti_own_call(data->correlationId);
-	} else if (!ts_self.unhooked) {
+	if (outside && !(known.name && ts_teller->keeps(known.name)))
+		return; /* recorded by nobody: the window is shut, warms up, or opens this moment */
+	if (!ts_self.unhooked || ts_self.unhooked_turn != turn) {
 		ts_self.unhooked = data->correlationId;
+		ts_self.unhooked_turn = turn;
 		ts_self.unhooked_inside = 0;
-		ts_self.unhooked_opaque = !row;
-		*data->correlationData = row ? ts_teller->enter(row) : ts_clock_now();
-	} else if (ts_self.unhooked_opaque && row && !is_runtime) {
-		*data->correlationData = ts_teller->enter(row);
+		ts_self.unhooked_opaque = known.row ? 0 : 1u + known.name;
+		*data->correlationData =
+			known.row ? ts_teller->enter(known.row) : ts_clock_now();
+	} else if (ts_self.unhooked_opaque && known.row && !is_runtime) {
+		*data->correlationData = ts_teller->enter(known.row);
 	}
 }
 
@@ -68,7 +89,7 @@ static bool is_managed_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId 
 }
 
 /* All that is known of it is the name. */
-static void record_name(const CUpti_CallbackData *data, unsigned row, uint64_t begin, int result)
+static void record_name(const CUpti_CallbackData *data, uint64_t begin, int result)
 {
 	const char *name = data->symbolName ? data->symbolName : data->functionName;
 	struct ts_ring *ring = ts_enter();
@@ -80,7 +101,6 @@ static void record_name(const CUpti_CallbackData *data, unsigned row, uint64_t b
 			  .slots = 2,
 			  .route = TS_ROUTE_CUPTI,
 			  .device = TS_DEVICE_NONE,
-			  .fn = (uint16_t)row,
 			  .t = begin,
 			  .span = ts_self.span ? ts_self.span : 1},
 			.t_end = ts_clock_now(),
@@ -93,33 +113,37 @@ static void record_name(const CUpti_CallbackData *data, unsigned row, uint64_t b
 	ts_leave();
 }
 
-static void on_exit_call(const CUpti_CallbackData *data, bool is_runtime, unsigned row)
+static void on_exit_call(const CUpti_CallbackData *data, bool is_runtime, struct known known)
 {
 	struct ts_told told = {.begin = *data->correlationData,
 			       .correlation = data->correlationId,
 			       .kernel = data->symbolName};
+	bool outermost = ts_self.unhooked && ts_self.unhooked == data->correlationId;
 
+	if (outermost)
+		ts_self.unhooked = 0;
 	/* One that we did not see begin has anything there. */
-	if (!told.begin || !ts_self.unhooked)
+	if (!told.begin || (!outermost && !ts_self.unhooked))
 		return;
 	if (data->functionReturnValue)
 		told.result = *(const int *)data->functionReturnValue;
-	if (ts_self.unhooked != data->correlationId) {
+	if (!outermost) {
 		/* The driver's call inside a runtime's that we cannot read. */
-		if (ts_self.unhooked_opaque && !is_runtime && row) {
+		if (ts_self.unhooked_opaque && !is_runtime && known.row) {
 			told.correlation2 = ts_self.unhooked;
+			told.name = ts_self.unhooked_opaque - 1;
 			ts_self.unhooked_inside +=
-				ts_teller->exit(row, data->functionParams, &told);
+				ts_teller->exit(known.row, data->functionParams, &told);
 		}
 		return;
 	}
 	*data->correlationData = 0;
-	ts_self.unhooked = 0;
 	if (ts_self.unhooked_inside) {
-		if (row)
-			ts_teller->drop(row);
-	} else if (!row || !ts_teller->exit(row, data->functionParams, &told)) {
-		record_name(data, row, told.begin, told.result);
+		if (known.row)
+			ts_teller->drop(known.row);
+	} else if (!(known.row && ts_teller->exit(known.row, data->functionParams, &told)) &&
+		   !(known.name && ts_teller->exit_unread(known.name, &told)) && !ts_outside()) {
+		record_name(data, told.begin, told.result);
 	}
 }
 
@@ -137,14 +161,14 @@ void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_Call
 	} else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		const CUpti_CallbackData *call = data;
 		bool is_runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
-		unsigned row = row_of(domain, id);
+		struct known known = what(domain, id);
 
 		if (call->callbackSite == CUPTI_API_ENTER) {
-			on_enter(call, is_runtime, row);
+			on_enter(call, is_runtime, known);
 		} else {
 			if (is_managed_allocation(domain, id))
 				cupti_managed_used();
-			on_exit_call(call, is_runtime, row);
+			on_exit_call(call, is_runtime, known);
 		}
 	}
 }
@@ -153,35 +177,41 @@ static const struct {
 	CUpti_CallbackDomain domain;
 	CUpti_CallbackId id;
 	const char *name;
+	bool alone;             /* only where no hook can be met */
 } rows[] = {
 #define TS_CALLBACK(domain, name)                                                                  \
-	{CUPTI_CB_DOMAIN_##domain##_API, CUPTI_##domain##_TRACE_CBID_##name, #name},
+	{CUPTI_CB_DOMAIN_##domain##_API, CUPTI_##domain##_TRACE_CBID_##name, #name, false},
+#define TS_CALLBACK_ALONE(domain, name)                                                            \
+	{CUPTI_CB_DOMAIN_##domain##_API, CUPTI_##domain##_TRACE_CBID_##name, #name, true},
 #include "cupti/callbacks.def"
 #undef TS_CALLBACK
-    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, NULL},
-    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, NULL},
+#undef TS_CALLBACK_ALONE
+    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, NULL, false},
+    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, NULL, false},
 };
 
 /* The runtime's names end in the version that brought them: cudaMalloc_v3020. */
-static unsigned find_row(const char *name, bool is_runtime)
+static struct known find(const char *name, bool is_runtime)
 {
 	const char *end = is_runtime ? strrchr(name, '_') : NULL;
+	struct known known = {0, 0};
 	char exported[96];
 
-	/* No header says how CUPTI lays out the compiler's own entry points, __cudaLaunchKernel. */
-	if (!ts_teller || !name || *name == '_')
-		return 0;
 	if (!end || end[1] != 'v')
 		end = name + strlen(name);
-	if ((size_t)(end - name) >= sizeof(exported))
-		return 0;
+	if (!ts_teller || (size_t)(end - name) >= sizeof(exported))
+		return known;
 	memcpy(exported, name, (size_t)(end - name));
 	exported[end - name] = '\0';
-	return ts_teller->row(exported);
+	known.name = (uint16_t)ts_teller->name(exported);
+	/* No header says how CUPTI lays out the compiler's own entry points, __cudaLaunchKernel. */
+	if (*name != '_' && ts_teller->reads(known.name))
+		known.row = known.name;
+	return known;
 }
 
 /* Once, before any callback is on. */
-static void find_rows(void)
+static void find_all(void)
 {
 	static bool found;
 
@@ -189,17 +219,29 @@ static void find_rows(void)
 		return;
 	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++) {
 		if (rows[i].domain == CUPTI_CB_DOMAIN_RUNTIME_API)
-			rows_of_runtime[rows[i].id] = (uint16_t)find_row(rows[i].name, true);
+			of_runtime[rows[i].id] = find(rows[i].name, true);
 		else if (rows[i].domain == CUPTI_CB_DOMAIN_DRIVER_API)
-			rows_of_driver[rows[i].id] = (uint16_t)find_row(rows[i].name, false);
+			of_driver[rows[i].id] = find(rows[i].name, false);
 	}
 	found = true;
 }
 
-void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, bool on, bool resources)
+void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, enum cupti_callbacks which)
 {
-	find_rows();
-	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++)
-		if (rows[i].domain != CUPTI_CB_DOMAIN_RESOURCE || resources)
-			cupti_api.cuptiEnableCallback(on, subscriber, rows[i].domain, rows[i].id);
+	bool alone = ts_teller && !ts_teller->hooked();
+
+	find_all();
+	if (which != CUPTI_CALLBACKS_ALL)
+		turn++;
+	for (size_t i = 0; i < TS_ARRAY_SIZE(rows); i++) {
+		struct known known = what(rows[i].domain, rows[i].id);
+		bool resource = rows[i].domain == CUPTI_CB_DOMAIN_RESOURCE;
+		bool on = which != CUPTI_CALLBACKS_NONE;
+
+		if (which == CUPTI_CALLBACKS_OUTSIDE && !resource)
+			on = alone && known.name && ts_teller->keeps(known.name);
+		if (rows[i].alone && !alone)
+			continue;
+		cupti_api.cuptiEnableCallback(on, subscriber, rows[i].domain, rows[i].id);
+	}
 }

@@ -193,7 +193,7 @@ static int start(char *why, size_t bytes)
 		return error;
 	}
 	cupti_off = false;
-	cupti_callbacks_enable(subscriber, true, true);
+	cupti_callbacks_enable(subscriber, CUPTI_CALLBACKS_ALL);
 	measure_clock();
 	return 0;
 }
@@ -347,7 +347,7 @@ void cupti_stop(void)
 	pthread_mutex_unlock(&lock);
 	if (hangs)
 		return;         /* CUPTI did not come back from a flush: leave it alone */
-	cupti_callbacks_enable(subscriber, false, true);
+	cupti_callbacks_enable(subscriber, CUPTI_CALLBACKS_NONE);
 	enable_kinds(false, text, sizeof(text));
 	cupti_api.cuptiUnsubscribe(subscriber);
 }
@@ -368,7 +368,8 @@ void cupti_gate(enum ts_gate gate)
 	if (wanted != enabled) {
 		if (wanted)
 			cupti_flush(FLUSH_MS, false);
-		cupti_callbacks_enable(subscriber, wanted, false);
+		cupti_callbacks_enable(subscriber, wanted ? CUPTI_CALLBACKS_ALL
+							   : CUPTI_CALLBACKS_OUTSIDE);
 		enable_kinds(wanted, text, sizeof(text));
 		enabled = wanted;
 	}

@@ -43,9 +43,10 @@ extern const unsigned cupti_kind_count;
 /* callbacks.c */
 void CUPTIAPI cupti_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			     const void *data);
-/* Switch all callbacks of callbacks.def on or off; with `resources` also those that tell of
- * contexts, which are few and wanted outside the window too. */
-void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, bool on, bool resources);
+/* Which callbacks of callbacks.def are on.  Those that tell of contexts, which are few, are wanted
+ * outside the window too. */
+enum cupti_callbacks { CUPTI_CALLBACKS_NONE, CUPTI_CALLBACKS_OUTSIDE, CUPTI_CALLBACKS_ALL };
+void cupti_callbacks_enable(CUpti_SubscriberHandle subscriber, enum cupti_callbacks which);
 
 /* cupti.c */
 extern _Atomic bool cupti_off;          /* stopped, or the child of a fork: callbacks do nothing */

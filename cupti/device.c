@@ -16,6 +16,20 @@ static char reason[640];
 static _Atomic enum ts_backend running;
 static bool inherited;          /* a fork's child: the parent's CUDA and CUPTI are unusable here */
 
+/* What runs in CUPTI's place, and why.  Where the driver opened this library and no hook is met,
+ * only CUPTI's callbacks could have told of the program's calls. */
+static void without_cupti(enum ts_backend kind, const char *why)
+{
+	static char text[sizeof(reason) + 128];
+	bool blind = ts_teller && !ts_teller->hooked();
+
+	snprintf(text, sizeof(text), "%s%s", why,
+		 blind ? "; without LD_PRELOAD only CUPTI tells of calls: none is recorded" : "");
+	if (blind)
+		ts_say("%s", text);
+	ts_device_set_state(kind, kind == TS_BACKEND_EVENT ? "event" : "off", text);
+}
+
 static void start(void)
 {
 	char cupti_why[320] = "", event_why[256] = "";
@@ -23,21 +37,20 @@ static void start(void)
 
 	running = TS_BACKEND_OFF;
 	if (mode == OFF) {
-		ts_device_set_state(TS_BACKEND_OFF, "off", "TSTRACE_DEVICE=off");
+		without_cupti(TS_BACKEND_OFF, "TSTRACE_DEVICE=off");
 		device_describe_versions();
 		if (device_driver_load())
 			device_describe_start();
 		return;
 	}
 	if (inherited) {
-		ts_device_set_state(
-		    TS_BACKEND_OFF, "off",
+		without_cupti(
+		    TS_BACKEND_OFF,
 		    "the parent had begun to use the device before this process was forked");
 		return;
 	}
 	if (!device_driver_load()) {
-		ts_device_set_state(TS_BACKEND_OFF, "off",
-				    "no CUDA driver (libcuda.so.1) can be loaded");
+		without_cupti(TS_BACKEND_OFF, "no CUDA driver (libcuda.so.1) can be loaded");
 		return;
 	}
 	device_describe_versions();
@@ -49,20 +62,17 @@ static void start(void)
 	}
 	if (mode == CUPTI) {
 		ts_say("TSTRACE_DEVICE=cupti: %s; there are no device intervals", cupti_why);
-		snprintf(reason, sizeof(reason), "%s", cupti_why);
-		ts_device_set_state(TS_BACKEND_OFF, "off", reason);
+		without_cupti(TS_BACKEND_OFF, cupti_why);
 		return;
 	}
 	if (!event_start(event_why, sizeof(event_why))) {
 		running = TS_BACKEND_EVENT;
-		snprintf(reason, sizeof(reason), "%s",
-			 mode == EVENT ? "TSTRACE_DEVICE=event" : cupti_why);
-		ts_device_set_state(running, "event", reason);
+		without_cupti(running, mode == EVENT ? "TSTRACE_DEVICE=event" : cupti_why);
 		return;
 	}
 	snprintf(reason, sizeof(reason), "%s%s%s", cupti_why, *cupti_why ? "; " : "", event_why);
 	ts_say("no device intervals: %s", reason);
-	ts_device_set_state(TS_BACKEND_OFF, "off", reason);
+	without_cupti(TS_BACKEND_OFF, reason);
 }
 
 static void flush(unsigned timeout_ms, bool forced)

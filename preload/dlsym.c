@@ -136,6 +136,13 @@ TS_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 }
 #endif
 
+/* Preloaded or linked, our dlsym is the one that this very reference is bound to; opened by the
+ * driver, we are not in the global scope and it is libc's. */
+bool ts_hooks_reachable(void)
+{
+	return is_ours((const void *)dlsym);
+}
+
 __attribute__((constructor(101))) static void start(void)
 {
 	find_libc_dlsym();

@@ -60,6 +60,9 @@ void ts_real_unloaded(void);
 /* Called once by the constructor: what is loaded now is in the global scope. */
 void ts_real_start(void);
 
+/* Whether the program can meet a hook: false where only the driver opened this library. */
+bool ts_hooks_reachable(void);
+
 /* The next definition of a libc function in search order after this library (another preloaded
  * tool's, or libc's): what RTLD_NEXT would give. */
 void *ts_real_next(const char *symbol);

@@ -3,7 +3,10 @@
  * through a wrapper.
  *
  * A row becomes the structure of its parameters and a function that runs its class after the call.
- * Rows of the _WORDS kinds have no such structure: what is known of them is their name. */
+ * Rows of the _WORDS kinds have no such structure: the driver's calls inside them are read, and
+ * have their name.
+ *
+ * Outside the window there is no ring but for what keeps track of memory, as in a wrapper. */
 #include "preload/told.h"
 #include "core/record/arena.h"
 #include "preload/wrap.h"
@@ -37,11 +40,12 @@
 #undef TS_FREED
 #define TS_FREED(args, kind_, address_, ordered_, stream_)                                         \
 	r_ = real_ args;                                                                           \
-	ts_hook_free_told(ring_, &hook_, told_->begin, TS_MEM_##kind_, TS_U64(address_), ordered_, \
-			  TS_U64(stream_), (int)r_);
+	if (ring_)                                                                                 \
+		ts_hook_free_told(ring_, &hook_, told_->begin, TS_MEM_##kind_, TS_U64(address_),   \
+				  ordered_, TS_U64(stream_), (int)r_);
 #undef TS_OPERATED
 #define TS_OPERATED(args, ...)                                                                     \
-	struct ts_rec_op *op_ = ts_reserve(ring_, 2);                                              \
+	struct ts_rec_op *op_ = ring_ ? ts_reserve(ring_, 2) : NULL;                               \
 	r_ = real_ args;                                                                           \
 	if (op_) {                                                                                 \
 		ts_hook_op_clear(op_);                                                             \
@@ -51,19 +55,36 @@
 #undef TS_DO_CALL
 #define TS_DO_CALL(args, stream_, object_)                                                         \
 	r_ = real_ args;                                                                           \
-	ts_hook_call_end(ring_, &hook_, told_->begin, TS_U64(stream_), TS_U64(object_), (int)r_);
+	if (ring_)                                                                                 \
+		ts_hook_call_end(ring_, &hook_, told_->begin, TS_U64(stream_), TS_U64(object_),    \
+				 (int)r_);
 #undef TS_RESET
 #define TS_RESET(args, device_, context_, pool_, all_)                                             \
 	const int where_ = (device_);                                                              \
 	const unsigned which_ = (context_);                                                        \
 	r_ = real_ args;                                                                           \
-	if (all_)                                                                                  \
+	if (ring_ && (all_))                                                                       \
 		ts_hook_reset(ring_, &hook_, told_->begin, where_, which_, TS_U64(pool_),          \
 			      (int)r_);                                                            \
-	else                                                                                       \
+	else if (ring_ && !ts_outside())                                                           \
 		ts_hook_call_end(ring_, &hook_, told_->begin, 0, TS_U64(pool_), (int)r_);
 #undef TS_DO_PROC
 #define TS_DO_PROC(args, symbol_, pfn_, version_, flags_) r_ = real_ args;
+
+/* A runtime's call of the class is told by the driver's call inside it, and has its own name. */
+static unsigned driver_class(unsigned class)
+{
+	if (class == TS_CLASS_COPY_WORDS)
+		return TS_CLASS_COPY_BATCH;
+	return class == TS_CLASS_RESET_DEVICE ? TS_CLASS_RESET_PRIMARY : class;
+}
+
+static uint16_t named(const struct ts_told *told, unsigned fn)
+{
+	bool same = driver_class(ts_fn_facts[told->name].class) == ts_fn_facts[fn].class;
+
+	return (uint16_t)(told->name && same ? told->name : fn);
+}
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
@@ -83,7 +104,8 @@
 	static void tell_##symbol(struct ts_ring *ring_, const void *at_,                          \
 				  const struct ts_told *told_, void *frame_)                       \
 	{                                                                                          \
-		const struct ts_hook hook_ = {TS_FN_##symbol, TS_ROUTE_CUPTI, pt, frame_};         \
+		const struct ts_hook hook_ = {named(told_, TS_FN_##symbol), TS_ROUTE_CUPTI, pt,    \
+					      frame_};                                             \
 		const struct params_##symbol *params_ = at_;                                       \
 		TS_RET_##lib r_;                                                                   \
                                                                                                    \
@@ -159,13 +181,21 @@ static tell_function *const tell[TS_FN_COUNT] = {
 
 /* --- what the backend calls ------------------------------------------------------------------ */
 
+static unsigned find(const char *name)
+{
+	return ts_fn_find(name);
+}
+
 /* A reset of the device that is current leaves none behind to be asked for: the driver's call
  * inside names it. */
-static unsigned row(const char *name)
+static bool reads(unsigned fn)
 {
-	enum ts_fn fn = ts_fn_find(name);
+	return tell[fn] && ts_fn_facts[fn].class != TS_CLASS_RESET_DEVICE;
+}
 
-	return tell[fn] && ts_fn_facts[fn].class != TS_CLASS_RESET_DEVICE ? fn : TS_FN_none;
+static bool keeps(unsigned fn)
+{
+	return ts_tracks(ts_fn_facts[fn].class) || ts_keeps(ts_fn_facts[fn].class);
 }
 
 /* What a free gives back can be another thread's before the call returns: it has the time of its
@@ -180,7 +210,7 @@ static bool is_free(unsigned fn)
 
 static uint64_t enter(unsigned fn)
 {
-	struct ts_ring *ring = ts_enter();
+	struct ts_ring *ring = ts_enter_as(ts_tracks(ts_fn_facts[fn].class));
 	uint64_t now = ring && is_free(fn) ? ts_stamp(ring) : ts_clock_now();
 
 	ts_leave();
@@ -193,6 +223,17 @@ static void drop(unsigned fn)
 		atomic_store_explicit(&ts_self.ring->busy, 0, memory_order_relaxed);
 }
 
+static struct ts_ring *begin_record(unsigned fn, const struct ts_told *told)
+{
+	struct ts_ring *ring = ts_enter_as(ts_tracks(ts_fn_facts[fn].class));
+
+	/* No hook follows what changes the thread's context. */
+	ts_where_changed();
+	ts_self.correlation[0] = told->correlation;
+	ts_self.correlation[1] = told->correlation2;
+	return ring;
+}
+
 static bool leave(unsigned fn, const void *params, const struct ts_told *told)
 {
 	struct ts_ring *ring;
@@ -201,18 +242,46 @@ static bool leave(unsigned fn, const void *params, const struct ts_told *told)
 		drop(fn);
 		return false;
 	}
-	ring = ts_enter();
-	/* No hook follows what changes the thread's context. */
-	ts_where_changed();
-	if (ring) {
-		ts_self.correlation[0] = told->correlation;
-		ts_self.correlation[1] = told->correlation2;
+	ring = begin_record(fn, told);
+	if (ring || keeps(fn))
 		tell[fn](ring, params, told, __builtin_frame_address(0));
+	if (ring)
 		atomic_store_explicit(&ring->busy, 0, memory_order_relaxed);
+	ts_leave();
+	return true;
+}
+
+static bool leave_unread(unsigned fn, const struct ts_told *told)
+{
+	unsigned class = ts_fn_facts[fn].class;
+	const struct ts_hook hook = {(uint16_t)fn, TS_ROUTE_CUPTI, ts_fn_facts[fn].per_thread,
+				     __builtin_frame_address(0)};
+	struct ts_rec_op *op;
+	struct ts_ring *ring;
+
+	if (ts_outside())
+		return false;
+	ring = begin_record(fn, told);
+	if (!ring) {
+		/* not recorded */
+	} else if (class < TS_CLASS_LAUNCH || class > TS_CLASS_OP) {
+		ts_hook_call_end(ring, &hook, told->begin, 0, 0, told->result);
+	} else if ((op = ts_reserve(ring, 2))) {
+		ts_hook_op_clear(op);
+		ts_hook_op_told(ring, &hook, op, told);
 	}
 	ts_leave();
 	return true;
 }
 
-static const struct ts_teller teller = {row, enter, leave, drop};
+static const struct ts_teller teller = {
+	.name = find,
+	.reads = reads,
+	.keeps = keeps,
+	.hooked = ts_hooks_reachable,
+	.enter = enter,
+	.exit = leave,
+	.exit_unread = leave_unread,
+	.drop = drop,
+};
 const struct ts_teller *const ts_teller = &teller;

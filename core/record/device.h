@@ -66,16 +66,26 @@ struct ts_told {
 	uint64_t begin;         /* what enter gave */
 	int result;
 	uint32_t correlation, correlation2;
+	unsigned name;          /* the row of the runtime's call around it, which is told; or 0 */
 	const char *kernel;     /* a launch's raw kernel name, NULL when not told */
 };
 struct ts_teller {
-	/* The row of a function by its exported name, 0 when it has none or cannot be told. */
-	unsigned (*row)(const char *name);
+	/* The row of a function by its exported name, 0 when it has none. */
+	unsigned (*name)(const char *name);
+	/* Whether that row's parameters can be read; if not, only exit_unread takes it. */
+	bool (*reads)(unsigned row);
+	/* Whether its calls are followed outside the window too. */
+	bool (*keeps)(unsigned row);
+	/* Whether calls can meet a hook at all. */
+	bool (*hooked)(void);
 	/* Before the call: the time, of the kind that `exit` wants.  Never 0. */
 	uint64_t (*enter)(unsigned row);
 	/* After it, on the same thread: written as a hook would have.  False: it was not, since it
 	 * has parameters and `params` is NULL. */
 	bool (*exit)(unsigned row, const void *params, const struct ts_told *told);
+	/* The same without parameters: what is known is that it was called.  False: outside the
+	 * window. */
+	bool (*exit_unread)(unsigned row, const struct ts_told *told);
 	/* Instead of exit: hooks were met inside, the call is recorded. */
 	void (*drop)(unsigned row);
 };

@@ -40,7 +40,9 @@ struct ts_thread {
 	/* backend: id of a runtime call under way that no hook saw */
 	uint32_t unhooked;
 	uint32_t unhooked_inside;       /* backend: calls recorded inside it */
-	uint32_t unhooked_opaque;       /* backend: its parameters cannot be read */
+	/* backend: its parameters cannot be read: 1 + the number of its name's row, else 0 */
+	uint32_t unhooked_opaque;
+	uint32_t unhooked_turn;         /* backend: how often callbacks had gone off before it */
 	uint32_t own;                   /* backend: calls of ours to the driver are under way, whose
 					 * device work is not recorded */
 };

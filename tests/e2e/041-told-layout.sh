@@ -32,7 +32,7 @@ for body, name in re.findall(r"(typedef struct \w+_params_st \{.*?\}\s*(\w+)_par
     if not re.search(r"textureReference|surfaceReference|cudaLaunchParams|cudaOutputMode", body):
         print(body)
 checked = 0
-for domain, name in re.findall(r"TS_CALLBACK\((\w+), (\w+)\)", open(root + "/cupti/callbacks.def").read()):
+for domain, name in re.findall(r"TS_CALLBACK(?:_ALONE)?\((\w+), (\w+)\)", open(root + "/cupti/callbacks.def").read()):
     row = re.sub(r"_v\d+$", "", name) if domain == "RUNTIME" else name
     if row not in rows or name not in fields:
         # The compiler's own entry points are in no header of theirs, and are not read.

@@ -54,7 +54,9 @@ assert len(t.intervals("kernel")) == 1 and "launch" not in t.intervals("kernel")
 PY
 done
 # The event backend has no such callbacks: what goes round the hooks goes unseen, and nothing is invented.
-CUDA_INJECTION64_PATH=$B/libtstrace.so TSTRACE_DEVICE=event transparent blind ./host "$apps/plugin.so" deep
+CUDA_INJECTION64_PATH=$B/libtstrace.so TSTRACE_DEVICE=event traced blind.jsonl ./host "$apps/plugin.so" deep >out 2>err
+[ $? = 3 ] && cmp alone.plain.out out && cmp alone.plain.err err || fail "blind: another status or output"
+valid blind.jsonl
 holds blind.jsonl <<'PY'
 assert not t.launches() and not t.allocs() and not t.of("device_interval"), t.all
 PY
