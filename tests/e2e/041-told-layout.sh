@@ -1,5 +1,6 @@
 # What CUPTI's callbacks tell is read as a structure of a row's parameters: for each callback that is enabled, and has a row,
-# that is the structure of CUPTI's own headers, by size, number of fields and where each of them lies.
+# that is the structure of CUPTI's own headers, by size, number of fields and where each of them lies.  And of each function
+# that a hook records or remembers a callback is asked for, where CUPTI has one.
 . "$(dirname "$0")/lib.sh"
 root=$(cd "$e2e/../.." && pwd)
 eval "$("$root/scripts/find-cuda" 2>/dev/null | sed 's/ := /=/')"
@@ -52,4 +53,26 @@ PY
 /usr/bin/python3 make.py "$root" "$CUPTI_INC"/generated_cudart_removed_meta.h >layout.c || fail "see above"
 ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -fsyntax-only -w -I "$root" -isystem "$CUDA_INC" -isystem "$CUPTI_INC" -include stddef.h layout.c ||
 	fail "another layout than CUPTI's"
+
+# Each row with its class.
+printf '#define TS_RT(n, p, a, c, ...) @n c\n#define TS_RT_S(n, s, p, a, c, ...) @n c @n##s c\n#define TS_RT_OLD TS_RT\n#define TS_RT_OLD_S TS_RT_S
+#define TS_RT_WORDS(n, c, ...) @n c\n#define TS_RT_WORDS_S(n, s, c, ...) @n c @n##s c\n#define TS_RT_WORDS9_S TS_RT_WORDS_S
+#define TS_SPECIAL(n)\n#define TS_DRV(n, b, v, p, a, c, ...) @n c\n#define TS_DRV_S(n, b, v, s, vs, p, a, c, ...) @n c @n##s c
+#include "preload/hooks_rt.def"\n#include "preload/hooks_drv.def"\n#include "preload/hooks_drv_ops.def"\n' |
+	${CC:-gcc} -E -P -I "$root" -x c - | tr -d '\n' | tr '@' '\n' >classes
+/usr/bin/python3 - "$root" "$CUPTI_INC" <<'PY' || fail "see above"
+import re, sys
+root, headers = sys.argv[1:]
+classes = dict(line.split() for line in open("classes") if line.strip())
+asked = set(re.findall(r"TS_CALLBACK(?:_ALONE)?\((\w+), (\w+)\)", open(root + "/cupti/callbacks.def").read()))
+unneeded = {"CONTEXT", "KERNEL_NAME", "KERNEL_OF", "KERNEL_SAME", "UNLOAD", "PROC"}        # the driver is asked, CUPTI names kernels
+missing = []
+for domain in "RUNTIME", "DRIVER":
+    text = open("%s/cupti_%s_cbid.h" % (headers, domain.lower())).read()
+    for name in re.findall(r"CUPTI_%s_TRACE_CBID_(\w+)\s*=" % domain, text):
+        row = re.sub(r"_v\d+$", "", name) if domain == "RUNTIME" else name
+        if row in classes and row.startswith("cuda") == (domain == "RUNTIME") and classes[row] not in unneeded and (domain, name) not in asked:
+            missing.append(name)
+assert len(classes) > 400 and len(asked) > 400 and not missing, missing
+PY
 exit 0
