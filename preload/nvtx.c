@@ -110,7 +110,7 @@ static void set_note(struct ts_api_thread *thread, struct ts_span_note *note,
 /* A session is on, and this is no signal handler that interrupted us: the thread's part of it. */
 static struct ts_api_thread *enter(struct ts_ring **ring)
 {
-	*ring = ts_enter();
+	*ring = ts_enter_call(false);
 	if (ts_self.depth != 1 ||
 	    (!*ring && atomic_load_explicit(&ts_recording, memory_order_relaxed) != TS_REC_OFF))
 		return NULL;
@@ -211,7 +211,7 @@ static void end(nvtxRangeId_t range)
 
 	if (!range)
 		return;
-	ring = ts_enter();
+	ring = ts_enter_call(false);
 	if (ts_self.depth == 1) {
 		ts_range_end(range, &iteration);
 		if (iteration)

@@ -287,6 +287,12 @@ struct ts_ring *ts_own_ring(void)
 	return ts_self.ring;
 }
 
+void ts_lost_reentrant(void)
+{
+	if (atomic_load_explicit(&ts_recording, memory_order_relaxed) == TS_REC_ON)
+		ts_lost(TS_LOST_reentrant, 1);
+}
+
 struct ts_ring *ts_enter_slow(bool tracked)
 {
 	int state = atomic_load(&ts_recording);

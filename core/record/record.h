@@ -95,6 +95,19 @@ static inline struct ts_ring *ts_enter_tracked(void)
 	return ts_enter_as(true);
 }
 
+/* The same for a call that the program makes for its own sake, so that inside another one of ours
+ * it is from a signal handler: lost, and counted. */
+TS_COLD void ts_lost_reentrant(void);
+
+static inline struct ts_ring *ts_enter_call(bool tracked)
+{
+	struct ts_ring *ring = ts_enter_as(tracked);
+
+	if (ts_unlikely(!ring && ts_self.depth > 1))
+		ts_lost_reentrant();
+	return ring;
+}
+
 static inline bool ts_outside(void)
 {
 	return ts_unlikely(atomic_load_explicit(&ts_recording, memory_order_relaxed) == TS_REC_OFF);

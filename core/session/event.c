@@ -32,7 +32,7 @@ static bool make_room(struct ts_lines *line)
 
 static bool begin(struct ts_event *event, const char *kind, bool tracked)
 {
-	event->ring = ts_enter_as(tracked);
+	event->ring = ts_enter_call(tracked);
 	event->thread = event->ring ? ts_api_thread() : NULL;
 	if (!event->thread || !make_room(&event->thread->body)) {
 		if (event->ring)

@@ -159,7 +159,7 @@ static int refuse(struct ts_api_thread *thread, int error, const char *text)
 TS_EXPORT int tstrace_record_scalar(tstrace_session *session, tstrace_span span, const char *label,
 				    double value)
 {
-	struct ts_ring *ring = ts_enter();
+	struct ts_ring *ring = ts_enter_call(false);
 	struct ts_api_thread *thread = ring ? ts_api_thread() : NULL;
 	struct ts_rec_scalar *rec;
 	uint32_t text;

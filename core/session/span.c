@@ -112,7 +112,7 @@ begin(struct ts_ring *ring, const char *name, enum tstrace_span_kind kind, enum 
 TS_EXPORT tstrace_span tstrace_begin_span(tstrace_session *session, const char *name,
 					  enum tstrace_span_kind kind)
 {
-	struct ts_ring *ring = ts_enter();
+	struct ts_ring *ring = ts_enter_call(false);
 	tstrace_span span = ring ? begin(ring, name, kind, TSTRACE_STEP_NONE, false) : 0;
 
 	(void)session;
@@ -123,7 +123,7 @@ TS_EXPORT tstrace_span tstrace_begin_span(tstrace_session *session, const char *
 TS_EXPORT tstrace_span tstrace_begin_step_span(tstrace_session *session, const char *name,
 					       enum tstrace_step step, enum tstrace_span_kind kind)
 {
-	struct ts_ring *ring = ts_enter();
+	struct ts_ring *ring = ts_enter_call(false);
 	tstrace_span span = ring ? begin(ring, name, kind, step, false) : 0;
 
 	(void)session;
@@ -133,7 +133,7 @@ TS_EXPORT tstrace_span tstrace_begin_step_span(tstrace_session *session, const c
 
 TS_EXPORT tstrace_span tstrace_begin_measurement(tstrace_session *session, const char *name)
 {
-	struct ts_ring *ring = ts_enter();
+	struct ts_ring *ring = ts_enter_call(false);
 	tstrace_span span = 0;
 
 	(void)session;
@@ -218,7 +218,7 @@ static int end(struct ts_ring *ring, tstrace_span span)
 
 TS_EXPORT int tstrace_end_span(tstrace_session *session, tstrace_span span)
 {
-	struct ts_ring *ring = ts_enter();
+	struct ts_ring *ring = span ? ts_enter_call(false) : ts_enter();
 	int result;
 
 	(void)session;

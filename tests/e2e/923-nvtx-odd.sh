@@ -240,14 +240,18 @@ int main(void)
 		nvtxRangeEnd(ids[i]);
 	nvtxRangePushA("at the end");
 	nvtxRangePop();
+	fprintf(fopen("handled", "w"), "%d\n", handled);
 	return 0;
 }
 C
 TSTRACE_BUFFER=8M transparent signals ./signals
-holds signals.jsonl <<'PY'
+holds signals.jsonl "$(cat handled)" <<'PY'
 spans = {e["id"]: e for e in t.of("span_start")}
 assert len([e for e in spans.values() if e["name"] == "many"]) == 16384, "of 20000"
 assert t.terminal["lost"]["spans"] == 20000 - 16384, t.terminal
+# Each handler's range, span and mark is there or counted.
+there = sum(e["name"] == "in a handler" for e in spans.values()) + len(t.of("op", op_name="in a handler"))
+assert there + t.terminal["lost"].get("reentrant", 0) == 3 * int(args[0]), (there, t.terminal["lost"], args)
 assert [e["parent_id"] for e in spans.values() if e["name"] == "at the end"] == ["s1"], "the stack came down"
 assert all(spans[e["parent_id"]]["name"] == "outer" for e in spans.values() if e["name"] == "inner")
 assert not any("open_at_end" in e or "end_lost" in e for e in t.of("span_end"))
