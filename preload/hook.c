@@ -124,6 +124,25 @@ void ts_hook_free_failed(struct ts_ring *ring, const struct ts_hook *hook, uint8
 	}
 }
 
+void ts_hook_mapped(struct ts_ring *ring, const struct ts_hook *hook, uint64_t address,
+		    uint64_t bytes, uint64_t handle)
+{
+	struct ts_rec h = head(hook, TS_REC_MAP, ts_where().device);
+	struct ts_rec_map *rec;
+
+	/* It may be what frees. */
+	if (!handle && !(h.flags & TS_F_OUTSIDE))
+		h.stack = ts_stack_take(hook->frame);
+	rec = ts_reserve(ring, 1);
+	if (!rec)
+		return;
+	h.t = ts_stamp(ring);
+	*rec = (struct ts_rec_map){
+		.h = h, .address = address, .bytes = bytes, .handle = handle
+	};
+	ts_commit(ring, 1);
+}
+
 uint64_t ts_hook_call_begin(void)
 {
 	ts_self.correlation[0] = ts_self.correlation[1] = 0;

@@ -57,6 +57,11 @@ static inline void ts_hook_freed(struct ts_ring *ring, const struct ts_hook *hoo
 		ts_hook_free_failed(ring, hook, kind, address, error);
 }
 
+/* After a mapping or, without a handle, an unmapping that went well; told outside the window too.
+ */
+void ts_hook_mapped(struct ts_ring *ring, const struct ts_hook *hook, uint64_t address,
+		    uint64_t bytes, uint64_t handle);
+
 /* All zero.  By words of 16 bytes: compilers make a string instruction of it otherwise, which takes
  * longer to start than this. */
 static inline void ts_hook_op_clear(struct ts_rec_op *op)

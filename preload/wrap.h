@@ -291,6 +291,17 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 		TS_DO_CALL(args, 0, handle)                                                        \
 	}
 
+/* A handle of 0: unmapped. */
+#define TS_DO_VMM_MAP(args, at, bytes_, handle_)                                                   \
+	if (ts_outside()) {                                                                        \
+		r_ = real_ args;                                                                   \
+	} else {                                                                                   \
+		TS_OPERATED(args, op_->dst = TS_U64(at), op_->src = TS_U64(handle_),               \
+			    op_->bytes = bytes_)                                                   \
+	}                                                                                          \
+	if (ring_ && !r_)                                                                          \
+		ts_hook_mapped(ring_, &hook_, TS_U64(at), bytes_, TS_U64(handle_));
+
 #define TS_RESET(args, device_, context_, pool_, all_)                                             \
 	uint64_t begin_ = ring_ ? ts_hook_call_begin() : 0;                                        \
 	const int where_ = (device_);                                                              \

@@ -31,6 +31,7 @@ enum ts_rec_kind {
 	TS_REC_LINE = 17,       /* a line that the caller formatted: op, tensor, gradient, edge */
 	TS_REC_WINDOW = 18,     /* a window opens or closes; sorted among the memory events */
 	TS_REC_MARK = 19,       /* a moment in a span */
+	TS_REC_MAP = 20,        /* physical memory was mapped or unmapped; sorted in as well */
 };
 
 /* How a call came to us. */
@@ -153,6 +154,13 @@ struct ts_rec_free {
 	int32_t error;          /* TS_REC_FREE_FAILED only */
 	uint8_t memory_kind;
 	uint8_t pad1[3];
+};
+
+struct ts_rec_map {
+	struct ts_rec h;        /* stamped after the real call */
+	uint64_t address, bytes;
+	uint64_t handle;        /* 0: unmapped */
+	uint64_t pad[2];
 };
 
 struct ts_rec_reset {
@@ -279,6 +287,7 @@ TS_ONE_SLOT(ts_rec_span_end);
 TS_ONE_SLOT(ts_rec_alloc);
 TS_ONE_SLOT(ts_rec_free);
 TS_ONE_SLOT(ts_rec_mark);
+TS_ONE_SLOT(ts_rec_map);
 TS_ONE_SLOT(ts_rec_window);
 TS_ONE_SLOT(ts_rec_reset);
 TS_ONE_SLOT(ts_rec_call);

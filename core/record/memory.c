@@ -18,6 +18,7 @@ struct last_free {
 	uint64_t address;
 	bool was_live;
 	bool unmatched, earlier;        /* it was counted as such */
+	bool mapped;            /* the block only waits for its mappings to go */
 	struct ts_block block;
 	uint64_t t;
 };
@@ -162,20 +163,11 @@ static void print_memory(const struct ts_block *block, const struct ts_rec *rec,
 	ts_saw_time(ns);
 }
 
-/* Where memory is: a device (its number and 2 more), one that is not known, or the host. */
-#define PLACES 258u
-static uint64_t live_at[PLACES];
-
-static unsigned place_of(int device, uint8_t kind)
-{
-	if (ts_memory_is_host(kind))
-		return 0;
-	return device < 0 || device >= (int)PLACES - 2 ? 1 : (unsigned)device + 2;
-}
+static uint64_t live_at[TS_PLACES];
 
 static void account(const struct ts_block *block, int64_t bytes, int count)
 {
-	live_at[place_of(block->device, block->kind)] += (uint64_t)bytes;
+	live_at[ts_memory_place(block->device, block->kind)] += (uint64_t)bytes;
 	totals.live_bytes += (uint64_t)bytes;
 	totals.live_count += (uint64_t)count;
 	if (totals.live_bytes > totals.peak_bytes)
@@ -198,70 +190,7 @@ static void end_block(struct ts_block *block, const struct ts_rec *rec, uint64_t
 	block->free_stack = rec->stack;
 }
 
-/* --- a failed allocation: what was asked, what was live, the largest live stacks there --- */
-
-#define TOP 5
-#define STACK_ROWS 4096u
-
-struct stack_row {
-	uint64_t bytes, count;
-	uint32_t stack;
-};
-
-static struct stack_row rows[STACK_ROWS];
-
-static void add_row(struct ts_block *block, void *user)
-{
-	uint32_t slot = block->stack * 2654435761u >> 20;
-
-	if (block->state != TS_BLOCK_LIVE || !block->stack ||
-	    place_of(block->device, block->kind) != *(const unsigned *)user)
-		return;
-	for (uint32_t i = 0; i < 64; i++, slot++) {
-		struct stack_row *row = &rows[slot & (STACK_ROWS - 1)];
-
-		if (row->stack && row->stack != block->stack)
-			continue;
-		row->stack = block->stack;
-		row->bytes += block->bytes;
-		row->count++;
-		return;
-	}
-}
-
-static void print_largest(unsigned place)
-{
-	static uint64_t last_ns_at[PLACES];
-	uint64_t *last_ns = &last_ns_at[place];
-	uint64_t now = ts_clock_elapsed_ns();
-	bool first = true;
-
-	/* A program may ask for ever less until it is given some: one look at all blocks is enough
-	 * then. */
-	if (*last_ns && now - *last_ns < 10000000)
-		return;
-	*last_ns = now;
-	memset(rows, 0, sizeof(rows));
-	ts_block_each(add_row, &place);
-	for (int n = 0; n < TOP; n++) {
-		struct stack_row *best = &rows[0];
-
-		for (uint32_t i = 1; i < STACK_ROWS; i++)
-			if (rows[i].bytes > best->bytes)
-				best = &rows[i];
-		if (!best->bytes)
-			break;
-		ts_line_raw(&ts_lines, first ? ",\"largest_live\":[{\"stack\":" : ",{\"stack\":");
-		ts_line_number(&ts_lines, best->stack);
-		ts_line_u64(&ts_lines, "bytes", best->bytes);
-		ts_line_u64(&ts_lines, "count", best->count);
-		ts_line_raw(&ts_lines, "}");
-		best->bytes = 0;
-		first = false;
-	}
-	if (!first)
-		ts_line_raw(&ts_lines, "]");
-}
+/* --- calls that changed nothing --- */
 
 /* An op line for a memory call that changed nothing: failed, or captured into a graph. */
 static void print_call(const struct ts_rec *rec, uint32_t thread, uint8_t kind, uint64_t address,
@@ -291,14 +220,14 @@ static void print_call(const struct ts_rec *rec, uint32_t thread, uint8_t kind, 
 
 static void print_unallocated(const struct ts_rec_alloc *rec, uint32_t thread)
 {
-	unsigned place = place_of(rec->h.device, rec->memory_kind);
+	unsigned place = ts_memory_place(rec->h.device, rec->memory_kind);
 
 	print_call(&rec->h, thread, rec->memory_kind, rec->error ? 0 : rec->address, rec->bytes,
 		   rec->error);
 	if (rec->error) {
 		ts_line_u64(&ts_lines, "live_bytes", totals.live_bytes);
 		ts_line_u64(&ts_lines, "device_live_bytes", live_at[place]);
-		print_largest(place);
+		ts_print_largest(place);
 	}
 	ts_line_end(&ts_lines);
 }
@@ -337,6 +266,8 @@ static void on_alloc(const struct ts_rec_alloc *rec, const struct ts_source *fro
 	block->step = rec->step;
 	block->state = TS_BLOCK_LIVE;
 	block->unwritten = rec->h.flags & TS_F_OUTSIDE;
+	block->mappings = 0;
+	block->released = false;
 	account(block, (int64_t)block->bytes, 1);
 	if (!block->unwritten)
 		print_memory(block, &rec->h, rec->h.t, from->thread, rec->stream, "alloc", NULL);
@@ -355,7 +286,9 @@ static void on_free(const struct ts_rec_free *rec, const struct ts_source *from)
 		}
 		return;
 	}
-	if (block && block->state == TS_BLOCK_LIVE) {
+	if (block && block->state == TS_BLOCK_LIVE && block->mappings) {
+		last->mapped = block->released = true;
+	} else if (block && block->state == TS_BLOCK_LIVE) {
 		last->was_live = true;
 		last->block = *block;
 		last->earlier = block->unwritten && !(rec->h.flags & TS_F_OUTSIDE);
@@ -394,6 +327,8 @@ static void on_free_failed(const struct ts_rec_free *rec, const struct ts_source
 	} else {
 		if (last->address == rec->address && last->unmatched)
 			totals.unmatched_frees--;
+		if (last->address == rec->address && last->mapped && block)
+			block->released = false;
 		if (block && block->state == TS_BLOCK_FREED)
 			first_free = block->free_stack;
 	}
@@ -404,6 +339,28 @@ static void on_free_failed(const struct ts_rec_free *rec, const struct ts_source
 	if (first_free)
 		ts_print_stack("first_free_stack", first_free);
 	ts_line_end(&ts_lines);
+}
+
+/* Physical memory that was released lives as long as it is mapped somewhere. */
+static void on_map(const struct ts_rec_map *rec, const struct ts_source *from)
+{
+	uint64_t at = rec->address, end = at + rec->bytes;
+	struct ts_mapping m = { .address = at, .bytes = rec->bytes, .handle = rec->handle };
+	struct ts_block *block = ts_block_find(rec->handle, TS_MEM_VMM);
+
+	if (rec->handle) {
+		m.generation = block ? block->generation : 0;
+		if (block && block->state == TS_BLOCK_LIVE && ts_mapping_put(&m))
+			block->mappings++;
+		return;
+	}
+	for (; at < end && ts_mapping_take(at, &m); at += m.bytes) {
+		block = ts_block_find(m.handle, TS_MEM_VMM);
+		if (!block || block->generation != m.generation || !block->mappings)
+			continue;
+		if (!--block->mappings && block->released && block->state == TS_BLOCK_LIVE)
+			end_block(block, &rec->h, rec->h.t, from, 0, NULL);
+	}
 }
 
 struct reset {
@@ -443,6 +400,9 @@ void ts_memory_settle(uint64_t until_raw)
 		case TS_REC_FREE_FAILED:
 			on_free_failed((const void *)rec, &item.from);
 			break;
+		case TS_REC_MAP:
+			on_map((const void *)rec, &item.from);
+			break;
 		case TS_REC_WINDOW:
 			ts_print_window(rec);
 			break;
@@ -473,4 +433,5 @@ void ts_memory_child(void)
 	memset(live_at, 0, sizeof(live_at));
 	memset(last_frees, 0, sizeof(last_frees));
 	ts_block_child();
+	ts_mapping_child();
 }

@@ -413,6 +413,7 @@ void ts_print_record(const struct ts_rec *rec, const struct ts_source *from)
 	case TS_REC_FREE_FAILED:
 	case TS_REC_RESET:
 	case TS_REC_WINDOW:
+	case TS_REC_MAP:
 		ts_memory_queue(rec, from);
 		break;
 	case TS_REC_CALL:

@@ -66,6 +66,8 @@ struct ts_block {
 	uint8_t step;
 	uint8_t state;          /* enum ts_block_state */
 	uint8_t space;          /* which of the handle spaces the address belongs to */
+	uint32_t mappings;      /* of physical memory */
+	bool released;          /* it ends with the last of them */
 	bool own_context;       /* that of TS_F_OWN_CONTEXT */
 	bool unwritten;         /* allocated outside the window: no line speaks of it */
 };
@@ -76,6 +78,22 @@ struct ts_block *ts_block_find(uint64_t address, uint8_t kind);        /* or NUL
 struct ts_block *ts_block_add(uint64_t address, uint8_t kind);
 void ts_block_each(void (*visit)(struct ts_block *block, void *user), void *user);
 void ts_block_child(void);
+
+/* --- mapping.c: physical memory by the address where it is mapped --- */
+struct ts_mapping {
+	uint64_t address, bytes;
+	uint64_t handle;
+	uint32_t generation;    /* of the handle's block */
+};
+bool ts_mapping_put(const struct ts_mapping *mapping);  /* false: no memory */
+bool ts_mapping_take(uint64_t address, struct ts_mapping *mapping);     /* false: there is none */
+void ts_mapping_child(void);
+
+/* --- largest.c --- */
+/* Where memory is: a device (its number and 2 more), one that is not known, or the host. */
+#define TS_PLACES 258u
+unsigned ts_memory_place(int device, uint8_t kind);
+void ts_print_largest(unsigned place);
 
 /* --- interval.c: device records and the launches they belong to --- */
 void ts_interval_launch(uint32_t correlation, uint32_t span, uint64_t start_ns);

@@ -1,4 +1,5 @@
-# 3.09: physical memory counts when it is created, not when address space is reserved; maps are events of their own.
+# 3.09: physical memory counts from when it is created to when it is neither held nor mapped, not when address space is
+# reserved; maps are events of their own.
 . "$(dirname "$0")/lib.sh"
 cat >vmm.py <<'PY'
 from cuda import *
@@ -25,6 +26,58 @@ assert t.terminal["peak_live_bytes"] == 6 << 20, t.terminal
 names = Counter(e["op_name"] for e in t.of("op"))
 assert names["cuMemMap"] == 3 and names["cuMemUnmap"] == 1, names
 PY
+# What is released while it is mapped lives until the last mapping goes, in windows too.
+cat >mapped.py <<'PY'
+import random
+from cuda import *
+class Location(ctypes.Structure):
+    _fields_ = [("type", c_int), ("id", c_int)]
+class Prop(ctypes.Structure):
+    _fields_ = [("type", c_int), ("handles", c_int), ("location", Location), ("meta", c_void_p), ("flags", c_uint64)]
+def ok(result):
+    assert result == 0, result
+ok(free(0))
+MANY, size, prop = 3000, 2 << 20, Prop(1, 0, Location(1, 0), None, 0)
+base, room = c_uint64(), c_size_t(2 * MANY * size)
+tool = ctypes.CDLL(None)
+window = (lambda name: getattr(tool, name)(None)) if hasattr(tool, "tstrace_pause") else (lambda name: None)
+ok(drv.cuMemAddressReserve(byref(base), room, c_size_t(0), c_uint64(0), c_uint64(0)))
+def create(at, mappings=1):
+    handle = c_uint64()
+    ok(drv.cuMemCreate(byref(handle), c_size_t(size), byref(prop), c_uint64(0)))
+    for i in range(mappings):
+        ok(drv.cuMemMap(c_uint64(base.value + (at + i * MANY) * size), c_size_t(size), c_size_t(0), handle, c_uint64(0)))
+    ok(drv.cuMemRelease(handle))
+def unmap(at, count=1):
+    ok(drv.cuMemUnmap(c_uint64(base.value + at * size), c_size_t(count * size)))
+for i in range(10):
+    create(i)
+window("tstrace_resume")
+for i in range(10, MANY):
+    create(i, 2 if i < 20 else 1)
+unmap(0, 30)
+order = list(range(30, MANY))
+random.Random(1).shuffle(order)
+for i in order[:-5]:
+    unmap(i)
+unmap(MANY + 10, 3)
+window("tstrace_pause")
+for i in order[-5:]:
+    unmap(i)
+unmap(MANY + 13, 7)
+print(drv.cuMemAddressFree(base, room))
+PY
+TSTRACE_BUFFER=8M TSTRACE_WINDOW=api transparent mapped /usr/bin/python3 mapped.py
+holds mapped.jsonl <<'PY'
+size, ends = 2 << 20, t.frees()
+marks = [(m["action"], m["live_blocks"], m["live_bytes"]) for m in t.of("op", op_name="tstrace.window")]
+assert marks == [("open", 10, 10 * size), ("close", 12, 12 * size)], marks
+assert len(t.allocs()) == len(ends) == 2990 and {e["api"] for e in ends} == {"cuMemUnmap"}, Counter(e["api"] for e in ends)
+assert sum("outside_window" in e for e in ends) == 12 and not any("stack" in e for e in ends if "outside_window" in e)
+assert (t.terminal["earlier_frees"], t.terminal["earlier_free_bytes"]) == (10, 10 * size), t.terminal
+assert t.terminal["live_bytes"] == 0 and t.terminal["peak_live_bytes"] == 3000 * size and t.terminal["lost"] == {}, t.terminal
+PY
+
 # It lies where it was asked for, not where the thread is, and is no context's.  A reset of a device ends what is in its
 # primary context, pinned memory too, and nothing of another one.
 sim_program ends -l:libcuda.so.1 <<'C'
