@@ -62,11 +62,15 @@ static void on_enter(const CUpti_CallbackData *data, bool is_runtime, struct kno
 		ts_self.unhooked = data->correlationId;
 		ts_self.unhooked_turn = turn;
 		ts_self.unhooked_inside = 0;
+		ts_self.unhooked_bytes = 0;
 		ts_self.unhooked_opaque = known.row ? 0 : 1u + known.name;
 		*data->correlationData =
 			known.row ? ts_teller->enter(known.row) : ts_clock_now();
-	} else if (ts_self.unhooked_opaque && known.row && !is_runtime) {
-		*data->correlationData = ts_teller->enter(known.row);
+	} else if (known.row && !is_runtime) {
+		if (ts_self.unhooked_opaque)
+			*data->correlationData = ts_teller->enter(known.row);
+		else
+			ts_teller->inside(known.row, data->functionParams);
 	}
 }
 

@@ -93,6 +93,14 @@ void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_
 void ts_hook_op_told(struct ts_ring *ring, const struct ts_hook *hook, struct ts_rec_op *op,
 		     const struct ts_told *told)
 {
+	/* The runtime's extent counts elements when an array takes part, the driver's bytes. */
+	if (told->is_inside) {
+		if (ts_self.unhooked_bytes < op->bytes)
+			ts_self.unhooked_bytes = op->bytes;
+		return;
+	}
+	if (ts_fn_facts[hook->fn].class == TS_CLASS_COPY && op->bytes < ts_self.unhooked_bytes)
+		op->bytes = ts_self.unhooked_bytes;
 	/* The backend that tells is no event backend: there is no token. */
 	ts_hook_op_begin(hook, op);
 	op->h.t = told->begin;

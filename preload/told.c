@@ -45,7 +45,9 @@
 				  ordered_, TS_U64(stream_), (int)r_);
 #undef TS_OPERATED
 #define TS_OPERATED(args, ...)                                                                     \
-	struct ts_rec_op *op_ = ring_ ? ts_reserve(ring_, 2) : NULL;                               \
+	struct ts_rec_op inside_, *op_ = &inside_;                                                 \
+	if (!told_->is_inside)                                                                     \
+		op_ = ring_ ? ts_reserve(ring_, 2) : NULL;                                         \
 	r_ = real_ args;                                                                           \
 	if (op_) {                                                                                 \
 		ts_hook_op_clear(op_);                                                             \
@@ -217,6 +219,14 @@ static uint64_t enter(unsigned fn)
 	return now;
 }
 
+static void inside(unsigned fn, const void *params)
+{
+	const struct ts_told told = {.is_inside = true};
+
+	if (params && ts_fn_facts[fn].class == TS_CLASS_COPY)
+		tell[fn](NULL, params, &told, NULL);
+}
+
 static void drop(unsigned fn)
 {
 	if (is_free(fn) && !ts_self.depth && ts_self.ring)
@@ -280,6 +290,7 @@ static const struct ts_teller teller = {
 	.keeps = keeps,
 	.hooked = ts_hooks_reachable,
 	.enter = enter,
+	.inside = inside,
 	.exit = leave,
 	.exit_unread = leave_unread,
 	.drop = drop,

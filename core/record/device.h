@@ -68,6 +68,7 @@ struct ts_told {
 	uint32_t correlation, correlation2;
 	unsigned name;          /* the row of the runtime's call around it, which is told; or 0 */
 	const char *kernel;     /* a launch's raw kernel name, NULL when not told */
+	bool is_inside;         /* preload: see inside */
 };
 struct ts_teller {
 	/* The row of a function by its exported name, 0 when it has none. */
@@ -80,6 +81,8 @@ struct ts_teller {
 	bool (*hooked)(void);
 	/* Before the call: the time, of the kind that `exit` wants.  Never 0. */
 	uint64_t (*enter)(unsigned row);
+	/* A driver's call inside it begins: of a copy the driver knows better how much it is. */
+	void (*inside)(unsigned row, const void *params);
 	/* After it, on the same thread: written as a hook would have.  False: it was not, since it
 	 * has parameters and `params` is NULL. */
 	bool (*exit)(unsigned row, const void *params, const struct ts_told *told);

@@ -43,6 +43,7 @@ struct ts_thread {
 	/* backend: its parameters cannot be read: 1 + the number of its name's row, else 0 */
 	uint32_t unhooked_opaque;
 	uint32_t unhooked_turn;         /* backend: how often callbacks had gone off before it */
+	uint64_t unhooked_bytes;        /* preload: most that the driver copied in a call inside */
 	uint32_t own;                   /* backend: calls of ours to the driver are under way, whose
 					 * device work is not recorded */
 };
