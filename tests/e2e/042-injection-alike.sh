@@ -34,6 +34,7 @@ PY
 
 cat >cudart.h <<'C'
 #include <stdio.h>
+#include <unistd.h>
 struct dim { unsigned x, y, z; };
 struct location { int type, id; };
 struct properties { int type, handles; struct location location; void *security; unsigned long size; char more[64]; };
@@ -127,6 +128,44 @@ holds window.jsonl <<'PY'
 assert [e["bytes"] for e in t.allocs()] == [200, 400, 600] and [e["bytes"] for e in t.frees()] == [200, 400], t.of("memory")
 assert [e["bytes"] for e in t.of("op", api="cudaMemset")] == [20, 40], t.of("op")
 assert t.terminal["earlier_frees"] == 1 and t.terminal["earlier_free_bytes"] == 100, t.terminal
+PY
+
+# A call that is under way when the window shuts is not told to end: its thread is heard all the same when it opens again.
+sim_program waits -I. -lpthread <<'C'
+#include "cudart.h"
+#include <pthread.h>
+#include <semaphore.h>
+int cudaLaunchHostFunc(void *s, void (*function)(void *), void *data);
+static sem_t held, over, again;
+static void hold(void *data)
+{
+	(void)data;
+	sem_post(&held), sem_wait(&over);
+}
+static void *waiter(void *stream)
+{
+	void *p;
+	cudaLaunchHostFunc(stream, hold, NULL), cudaStreamSynchronize(stream);
+	sem_post(&held), sem_wait(&again);
+	return cudaMalloc(&p, 700) || cudaMemset(p, 0, 70) || cudaFree(p) ? stream : NULL;
+}
+int main(void)
+{
+	void *stream, *failed;
+	pthread_t thread;
+	SAY(cudaProfilerStart()), SAY(cudaStreamCreate(&stream));
+	sem_init(&held, 0, 0), sem_init(&over, 0, 0), sem_init(&again, 0, 0);
+	pthread_create(&thread, NULL, waiter, stream), sem_wait(&held), usleep(100000);
+	SAY(cudaProfilerStop()), sem_post(&over), sem_wait(&held), SAY(cudaProfilerStart()), sem_post(&again);
+	pthread_join(thread, &failed);
+	return failed != NULL;
+}
+C
+TSTRACE_WINDOW=profiler injected waits.jsonl ./waits >out || fail "waits: $?"
+valid waits.jsonl
+holds waits.jsonl <<'PY'
+assert [(e["action"], e["bytes"]) for e in t.of("memory")] == [("alloc", 700), ("free", 700)], t.of("memory")
+assert [e["bytes"] for e in t.of("op", api="cudaMemset")] == [70], t.of("op")
 PY
 
 # A driver's copy says between which kinds of memory it goes, as the runtime's does.
