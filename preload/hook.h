@@ -81,8 +81,10 @@ void *ts_hook_op_begin(const struct ts_hook *hook, struct ts_rec_op *op);
 void ts_hook_op_end(struct ts_ring *ring, const struct ts_hook *hook, struct ts_rec_op *op,
 		    int error, void *token);
 
-/* Depth 2: the driver's call inside a runtime call tells what the outer one does not know. */
-void ts_hook_op_nested(const struct ts_hook *hook, const struct ts_rec_op *op);
+/* Depth 2: the driver's call inside a runtime call tells what the outer one does not know.  With a
+ * token, when the event backend had to wait for the stream, it is told of the end as well. */
+void *ts_hook_op_nested(const struct ts_hook *hook, const struct ts_rec_op *op);
+void ts_hook_op_nested_end(void *token, int error);
 
 /* Any other call. */
 uint64_t ts_hook_call_begin(void);

@@ -111,25 +111,48 @@ void ts_hook_op_told(struct ts_ring *ring, const struct ts_hook *hook, struct ts
 	ts_hook_op_end(ring, hook, op, told->result, NULL);
 }
 
-void ts_hook_op_nested(const struct ts_hook *hook, const struct ts_rec_op *op)
+/* The stream of a runtime's call that could not read it: what its begin left out. */
+static void *with_stream(const struct ts_hook *hook, struct ts_rec_op *outer)
+{
+	if (ts_is_capturing(outer->stream, hook->per_thread))
+		outer->h.flags |= TS_F_CAPTURED;
+	else if (ts_unlikely(ts_device_before != NULL))
+		return before(hook, outer);
+	return NULL;
+}
+
+void ts_hook_op_nested_end(void *token, int error)
+{
+	struct ts_rec_op *outer = (struct ts_rec_op *)(void *)ts_self.outer;
+	struct ts_where where = ts_where();
+
+	outer->t_end = ts_clock_now();
+	outer->error = error;
+	outer->h.device = where.device;
+	outer->context = where.context;
+	after(token, outer);
+	ts_self.correlation[0] = outer->correlation;
+}
+
+void *ts_hook_op_nested(const struct ts_hook *hook, const struct ts_rec_op *op)
 {
 	struct ts_rec_op *outer = (struct ts_rec_op *)(void *)ts_self.outer;
 	unsigned class = ts_fn_facts[hook->fn].class, outer_class;
+	bool had_no_stream;
 
 	if (outer->h.kind != TS_REC_OP)
-		return;
+		return NULL;
 	outer_class = ts_fn_facts[outer->h.fn].class;
-	if (class == TS_CLASS_COPY_BATCH && outer_class == TS_CLASS_COPY_WORDS)
-		outer_class = class;
-	if (class != outer_class)
-		return;
+	had_no_stream = class == TS_CLASS_COPY_BATCH && outer_class == TS_CLASS_COPY_WORDS;
+	if (class != outer_class && !had_no_stream)
+		return NULL;
 	if (!outer->stream)
 		outer->stream = op->stream;
 	/* The runtime's extent counts elements when an array takes part, the driver's bytes. */
 	if (outer->bytes < op->bytes)
 		outer->bytes = op->bytes;
 	if (class != TS_CLASS_LAUNCH)
-		return;
+		return had_no_stream ? with_stream(hook, outer) : NULL;
 	if (!outer->name)
 		outer->name = ts_name_of(op->handle, ts_fn_facts[hook->fn].lib == TS_LIB_DRV);
 	if (!outer->grid[0]) {
@@ -139,4 +162,5 @@ void ts_hook_op_nested(const struct ts_hook *hook, const struct ts_rec_op *op)
 	}
 	if (!outer->handle)
 		outer->handle = op->handle;
+	return NULL;
 }

@@ -339,10 +339,13 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 			ts_hook_op_end(ring_, &hook_, op_, (int)r_, token_);                       \
 	} else if (ts_self.outer) {                                                                \
 		struct ts_rec_op nested_, *op_ = &nested_;                                         \
+		void *token_;                                                                      \
 		ts_hook_op_clear(op_);                                                             \
 		__VA_ARGS__;                                                                       \
-		ts_hook_op_nested(&hook_, op_);                                                    \
+		token_ = ts_hook_op_nested(&hook_, op_);                                           \
 		r_ = real_ args;                                                                   \
+		if (ts_unlikely(token_ != NULL))                                                   \
+			ts_hook_op_nested_end(token_, (int)r_);                                    \
 	} else {                                                                                   \
 		r_ = real_ args;                                                                   \
 	}

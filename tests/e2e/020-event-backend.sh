@@ -41,6 +41,41 @@ done
 summary demo-shared.jsonl >out
 grep '^Backend' out | grep -q 'event: .*TSTRACE_DEVICE=event' || { cat out; fail "the summary does not say why"; }
 
+# A batch copy of the runtime names its stream only in the driver's call inside it: timed there, and known as captured.
+sim_program batch <<'C'
+struct attributes { int order, from[2], to[2]; unsigned flags; };
+int cudaMemcpyBatchAsync(void **to, void **from, unsigned long *bytes, unsigned long n, struct attributes *a, unsigned long *at,
+			 unsigned long count, void *stream);
+int cudaStreamCreate(void **s), cudaStreamSynchronize(void *s), cudaStreamBeginCapture(void *s, int mode);
+int cudaStreamEndCapture(void *s, void **graph);
+int main(void)
+{
+	static char host[2][512];
+	struct attributes in_order = { .order = 1 };
+	void *to[2], *from[2] = { host[0], host[1] }, *stream, *graph;
+	unsigned long bytes[2] = { 300, 301 }, first = 0;
+	if (cudaMalloc(&to[0], 512) || cudaMalloc(&to[1], 512) || cudaStreamCreate(&stream) ||
+	    cudaMemcpyBatchAsync(to, from, bytes, 2, &in_order, &first, 1, stream) || cudaStreamSynchronize(stream))
+		return 1;
+	if (cudaStreamBeginCapture(stream, 2))
+		return 2;
+	bytes[0] = 100;
+	cudaMemcpyBatchAsync(to, from, bytes, 2, &in_order, &first, 1, stream);
+	cudaStreamEndCapture(stream, &graph);
+	return 0;
+}
+C
+for backend in event cupti; do
+	TSTRACE_DEVICE=$backend transparent batch-$backend ./batch
+	holds batch-$backend.jsonl <<'PY'
+done, captured = t.of("op", api="cudaMemcpyBatchAsync")
+assert (done["bytes"], captured["bytes"]) == (601, 401) and done["stream"] == captured["stream"] != "0x0", (done, captured)
+assert captured["captured"] and "captured" not in done, (done, captured)
+copies = [e for e in t.intervals("memcpy") if e["correlation"] == done["correlation"]]
+assert len(t.intervals("memcpy")) == len(copies) >= 1, t.of("device_interval")
+PY
+done
+
 # What the driver saw, a line a call: name, result, thread.
 calls() { sed -n 's/^simulated CUDA driver: \(.*\) = \(-*[0-9]*\) on \(.*\)$/\1 \2 \3/p' "$1" | grep -v '^cuGetProcAddress'; }
 for name in basic copies demo forms graphs pools threads; do
