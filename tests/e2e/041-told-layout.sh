@@ -64,7 +64,11 @@ printf '#define TS_RT(n, p, a, c, ...) @n c\n#define TS_RT_S(n, s, p, a, c, ...)
 import re, sys
 root, headers = sys.argv[1:]
 classes = dict(line.split() for line in open("classes") if line.strip())
-asked = set(re.findall(r"TS_CALLBACK(?:_ALONE)?\((\w+), (\w+)\)", open(root + "/cupti/callbacks.def").read()))
+callbacks = open(root + "/cupti/callbacks.def").read()
+asked = set(re.findall(r"TS_CALLBACK(?:_ALONE)?\((\w+), (\w+)\)", callbacks))
+# Where some hooks are met and others not, what later events depend on must be known of every call.
+alone = {classes[re.sub(r"_v\d{4,}$", "", name)] for name in re.findall(r"TS_CALLBACK_ALONE\(\w+, (\w+)\)", callbacks)}
+assert alone <= {"CALL", "OP"}, alone
 unneeded = {"CONTEXT", "KERNEL_NAME", "KERNEL_OF", "KERNEL_SAME", "UNLOAD", "PROC"}        # the driver is asked, CUPTI names kernels
 missing = []
 for domain in "RUNTIME", "DRIVER":

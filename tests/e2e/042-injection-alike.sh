@@ -196,6 +196,28 @@ C
 copies = [(e.get("bytes"), e["copy_kind"]) for e in t.of("op", api="cuMemcpy2D_v2")]
 assert copies == [(64, 1), (64, 2), (64, 3), (64, 4), (None, 4)], copies
 PY
+	# Physical memory lives as long as its handle or a mapping, in whichever window that ends.
+	sim_program mapped -isystem "$CUDA_INC" -l:libcuda.so.1 <<'C'
+#include <cuda.h>
+#include <cudaProfiler.h>
+int main(void)
+{
+	CUmemAllocationProp in = { .type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 } };
+	CUmemGenericAllocationHandle handle, again;
+	const size_t bytes = 2 << 20;
+	CUdeviceptr at;
+	void *p;
+	if (cudaMalloc(&p, 100) || cuProfilerStart() || cuMemAddressReserve(&at, bytes, 0, 0, 0) || cuMemCreate(&handle, bytes, &in, 0) ||
+	    cuMemMap(at, bytes, 0, handle, 0) || cuMemRetainAllocationHandle(&again, (void *)at) || cuMemRelease(handle) || cuProfilerStop())
+		return 1;
+	if (cuMemRelease(again) || cuMemUnmap(at, bytes) || cuMemCreate(&handle, bytes, &in, 0) || cuMemMap(at, bytes, 0, handle, 0))
+		return 2;
+	return cuProfilerStart() || cuMemRelease(handle) || cuMemUnmap(at, bytes) || cuMemAddressFree(at, bytes) || cuProfilerStop();
+}
+C
+	for window in run profiler; do
+		TSTRACE_WINDOW=$window both mapped-$window ./mapped
+	done
 	# A reset of the device ends what is in its own context, not what is in one that the program made.
 	sim_program contexts -isystem "$CUDA_INC" -l:libcuda.so.1 <<'C'
 #include <cuda.h>
