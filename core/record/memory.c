@@ -18,7 +18,7 @@ struct last_free {
 	uint64_t address;
 	bool was_live;
 	bool unmatched, earlier;        /* it was counted as such */
-	bool mapped;            /* the block only waits for its mappings to go */
+	bool held;              /* the block had holds, and lives on */
 	struct ts_block block;
 	uint64_t t;
 };
@@ -232,6 +232,27 @@ static void print_unallocated(const struct ts_rec_alloc *rec, uint32_t thread)
 	ts_line_end(&ts_lines);
 }
 
+/* --- blocks that a free need not end ---
+ *
+ * Physical memory that was released lives as long as it is mapped: each mapping is a hold.
+ * Memory of another process that a context opens again is at the same address, and must be closed
+ * as often: each opening beyond the first is one. */
+
+static bool is_opened_again(const struct ts_block *block, const struct ts_rec_alloc *rec)
+{
+	return block->state == TS_BLOCK_LIVE && block->kind == TS_MEM_IPC &&
+	       rec->memory_kind == TS_MEM_IPC && block->context == rec->context;
+}
+
+/* By a free, or by one that is taken back. */
+static void unhold(struct ts_block *block, bool free)
+{
+	if (block->kind == TS_MEM_VMM)
+		block->released = free;
+	else
+		block->holds += free ? -1u : 1u;
+}
+
 static void on_alloc(const struct ts_rec_alloc *rec, const struct ts_source *from)
 {
 	struct ts_block *block;
@@ -252,6 +273,10 @@ static void on_alloc(const struct ts_rec_alloc *rec, const struct ts_source *fro
 		ts_lost(TS_LOST_no_memory, 1);
 		return;
 	}
+	if (is_opened_again(block, rec)) {
+		block->holds++;
+		return;
+	}
 	if (block->state == TS_BLOCK_LIVE)
 		end_block(block, &rec->h, rec->h.t, from, 0, "inferred");
 	block->generation++;
@@ -266,7 +291,7 @@ static void on_alloc(const struct ts_rec_alloc *rec, const struct ts_source *fro
 	block->step = rec->step;
 	block->state = TS_BLOCK_LIVE;
 	block->unwritten = rec->h.flags & TS_F_OUTSIDE;
-	block->mappings = 0;
+	block->holds = 0;
 	block->released = false;
 	account(block, (int64_t)block->bytes, 1);
 	if (!block->unwritten)
@@ -286,8 +311,9 @@ static void on_free(const struct ts_rec_free *rec, const struct ts_source *from)
 		}
 		return;
 	}
-	if (block && block->state == TS_BLOCK_LIVE && block->mappings) {
-		last->mapped = block->released = true;
+	if (block && block->state == TS_BLOCK_LIVE && block->holds) {
+		last->held = true;
+		unhold(block, true);
 	} else if (block && block->state == TS_BLOCK_LIVE) {
 		last->was_live = true;
 		last->block = *block;
@@ -327,8 +353,8 @@ static void on_free_failed(const struct ts_rec_free *rec, const struct ts_source
 	} else {
 		if (last->address == rec->address && last->unmatched)
 			totals.unmatched_frees--;
-		if (last->address == rec->address && last->mapped && block)
-			block->released = false;
+		if (last->address == rec->address && last->held && block)
+			unhold(block, false);
 		if (block && block->state == TS_BLOCK_FREED)
 			first_free = block->free_stack;
 	}
@@ -341,7 +367,6 @@ static void on_free_failed(const struct ts_rec_free *rec, const struct ts_source
 	ts_line_end(&ts_lines);
 }
 
-/* Physical memory that was released lives as long as it is mapped somewhere. */
 static void on_map(const struct ts_rec_map *rec, const struct ts_source *from)
 {
 	uint64_t at = rec->address, end = at + rec->bytes;
@@ -351,14 +376,14 @@ static void on_map(const struct ts_rec_map *rec, const struct ts_source *from)
 	if (rec->handle) {
 		m.generation = block ? block->generation : 0;
 		if (block && block->state == TS_BLOCK_LIVE && ts_mapping_put(&m))
-			block->mappings++;
+			block->holds++;
 		return;
 	}
 	for (; at < end && ts_mapping_take(at, &m); at += m.bytes) {
 		block = ts_block_find(m.handle, TS_MEM_VMM);
-		if (!block || block->generation != m.generation || !block->mappings)
+		if (!block || block->generation != m.generation || !block->holds)
 			continue;
-		if (!--block->mappings && block->released && block->state == TS_BLOCK_LIVE)
+		if (!--block->holds && block->released && block->state == TS_BLOCK_LIVE)
 			end_block(block, &rec->h, rec->h.t, from, 0, NULL);
 	}
 }

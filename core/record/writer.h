@@ -66,7 +66,7 @@ struct ts_block {
 	uint8_t step;
 	uint8_t state;          /* enum ts_block_state */
 	uint8_t space;          /* which of the handle spaces the address belongs to */
-	uint32_t mappings;      /* of physical memory */
+	uint32_t holds;         /* beside the allocation itself, see memory.c */
 	bool released;          /* it ends with the last of them */
 	bool own_context;       /* that of TS_F_OWN_CONTEXT */
 	bool unwritten;         /* allocated outside the window: no line speaks of it */

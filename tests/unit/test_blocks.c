@@ -130,6 +130,47 @@ static void test_captured_allocations(void **state)
 	json_decref(lines);
 }
 
+static void put_opened(uint64_t address)
+{
+	struct ts_ring *ring = ts_enter();
+	struct ts_rec_alloc *rec = ts_reserve(ring, 1);
+
+	*rec = (struct ts_rec_alloc){
+	    .h = {.kind = TS_REC_ALLOC, .slots = 1, .span = 1, .t = ts_stamp(ring)},
+	    .address = address,
+	    .bytes = 64,
+	    .memory_kind = TS_MEM_IPC};
+	ts_commit(ring, 1);
+	ts_leave();
+}
+
+/* Memory of another process that is opened three times lives until it is closed as often. */
+static void opened(void)
+{
+	for (int i = 0; i < 3; i++)
+		put_opened(A);
+	put_free(A, 0);
+	put_free(A, 0);
+	put_free_failed(A, 201, 0);
+	put_free(A, 0);
+	put_free(A, 0);
+	put_free(A, 0); /* once too often */
+	put_opened(A);
+}
+
+static void test_opened_again(void **state)
+{
+	json_t *lines = trace_of(opened, "opened.jsonl"), *event;
+
+	(void)state;
+	assert_int_equal(event_count(lines, "memory"), 3);
+	event = event_at(lines, "terminal", 0);
+	assert_int_equal(number_of(event, "live_bytes"), 64);
+	assert_int_equal(number_of(event, "peak_live_bytes"), 64);
+	assert_int_equal(number_of(event, "unmatched_frees"), 1);
+	json_decref(lines);
+}
+
 #define LIVES 70000u
 
 /* More addresses than the table keeps: every storage is still told from every other. */
@@ -187,6 +228,7 @@ int main(void)
 	    cmocka_unit_test(test_handles_are_not_addresses),
 	    cmocka_unit_test(test_forgetting),
 	    cmocka_unit_test(test_captured_allocations),
+	    cmocka_unit_test(test_opened_again),
 	    cmocka_unit_test(test_many_lives),
 	};
 
