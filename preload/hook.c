@@ -178,7 +178,7 @@ void ts_hook_call_end(struct ts_ring *ring, const struct ts_hook *hook, uint64_t
 }
 
 void ts_hook_reset(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin, int device,
-		   unsigned context, uint64_t pool, int error)
+		   unsigned context, int error)
 {
 	struct ts_rec_reset *rec;
 
@@ -186,13 +186,13 @@ void ts_hook_reset(struct ts_ring *ring, const struct ts_hook *hook, uint64_t be
 	if (error && ts_outside())
 		return;
 	if (error) {
-		ts_hook_call_end(ring, hook, begin, 0, pool, error);
+		ts_hook_call_end(ring, hook, begin, 0, 0, error);
 	} else if ((rec = ts_reserve(ring, 1))) {
 		struct ts_rec h = head(hook, TS_REC_RESET, (int16_t)device);
 
 		/* The time before the call: what is allocated from now on is not meant. */
 		h.t = begin;
-		*rec = (struct ts_rec_reset){ .h = h, .context = context, .pool = pool };
+		*rec = (struct ts_rec_reset){ .h = h, .context = context };
 		ts_commit(ring, 1);
 	}
 }

@@ -91,10 +91,10 @@ uint64_t ts_hook_call_begin(void);
 void ts_hook_call_end(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin,
 		      uint64_t stream, uint64_t object, int error);
 
-/* After a call that ended many allocations, or failed to: those of `pool`, if not 0, else those of
- * `context` (its dense number), if not 0, else all of `device`.  `begin`: before the real call. */
+/* After a call that ended many allocations, or failed to: those of `context` (its dense number),
+ * if not 0, else all of the primary context of `device`.  `begin`: before the real call. */
 void ts_hook_reset(struct ts_ring *ring, const struct ts_hook *hook, uint64_t begin, int device,
-		   unsigned context, uint64_t pool, int error);
+		   unsigned context, int error);
 
 /* VMM handles have a count in the driver: one record when the last reference goes. */
 void ts_vmm_retained(uint64_t handle);

@@ -61,15 +61,14 @@
 		ts_hook_call_end(ring_, &hook_, told_->begin, TS_U64(stream_), TS_U64(object_),    \
 				 (int)r_);
 #undef TS_RESET
-#define TS_RESET(args, device_, context_, pool_, all_)                                             \
+#define TS_RESET(args, device_, context_, all_)                                                    \
 	const int where_ = (device_);                                                              \
 	const unsigned which_ = (context_);                                                        \
 	r_ = real_ args;                                                                           \
 	if (ring_ && (all_))                                                                       \
-		ts_hook_reset(ring_, &hook_, told_->begin, where_, which_, TS_U64(pool_),          \
-			      (int)r_);                                                            \
+		ts_hook_reset(ring_, &hook_, told_->begin, where_, which_, (int)r_);               \
 	else if (ring_ && !ts_outside())                                                           \
-		ts_hook_call_end(ring_, &hook_, told_->begin, 0, TS_U64(pool_), (int)r_);
+		ts_hook_call_end(ring_, &hook_, told_->begin, 0, 0, (int)r_);
 #undef TS_DO_PROC
 #define TS_DO_PROC(args, symbol_, pfn_, version_, flags_) r_ = real_ args;
 

@@ -98,14 +98,14 @@ static inline uint64_t ts_format_bytes(CUarray_format format)
 /* Memory: told outside the window too. */
 static inline bool ts_tracks(enum ts_class class)
 {
-	return class >= TS_CLASS_ALLOC && class <= TS_CLASS_RESET_POOL;
+	return class >= TS_CLASS_ALLOC && class <= TS_CLASS_RESET_CONTEXT;
 }
 
 /* Outside the window too: these keep what events after it need (a pointer that cuGetProcAddress
  * gave out then is used ever after), and write no event there. */
 static inline bool ts_keeps(enum ts_class class)
 {
-	return (class >= TS_CLASS_VMM_RETAIN && class <= TS_CLASS_RESET_POOL) ||
+	return (class >= TS_CLASS_VMM_RETAIN && class <= TS_CLASS_RESET_CONTEXT) ||
 	       (class >= TS_CLASS_CAPTURE_BEGIN && class <= TS_CLASS_PROFILER_STOP);
 }
 
@@ -302,26 +302,25 @@ typedef cudaError_t ts_words9 TS_WORDS9;
 	if (ring_ && !r_)                                                                          \
 		ts_hook_mapped(ring_, &hook_, TS_U64(at), bytes_, TS_U64(handle_));
 
-#define TS_RESET(args, device_, context_, pool_, all_)                                             \
+#define TS_RESET(args, device_, context_, all_)                                                    \
 	uint64_t begin_ = ring_ ? ts_hook_call_begin() : 0;                                        \
 	const int where_ = (device_);                                                              \
 	const unsigned which_ = (context_);                                                        \
-	if (ring_ && ts_device_context_ends && !TS_U64(pool_))                                     \
+	if (ring_ && ts_device_context_ends)                                                       \
 		ts_device_context_ends(where_);                                                    \
 	r_ = real_ args;                                                                           \
 	if (ring_ && (all_))                                                                       \
-		ts_hook_reset(ring_, &hook_, begin_, where_, which_, TS_U64(pool_), (int)r_);      \
+		ts_hook_reset(ring_, &hook_, begin_, where_, which_, (int)r_);                     \
 	else if (ring_ && !ts_outside())                                                           \
-		ts_hook_call_end(ring_, &hook_, begin_, 0, TS_U64(pool_), (int)r_);                \
+		ts_hook_call_end(ring_, &hook_, begin_, 0, 0, (int)r_);                            \
 	ts_where_changed();
-#define TS_DO_RESET_DEVICE(args) TS_RESET(args, ts_where().device, 0, 0, true)
+#define TS_DO_RESET_DEVICE(args) TS_RESET(args, ts_where().device, 0, true)
 #define TS_DO_RESET_PRIMARY(args, dev)                                                             \
-	TS_RESET(args, (int)(dev), 0, 0, r_ || !ts_primary_is_active((int)(dev)))
+	TS_RESET(args, (int)(dev), 0, r_ || !ts_primary_is_active((int)(dev)))
 #define TS_DO_RESET_CONTEXT(args, ctx)                                                             \
-	TS_RESET(args, -1, ts_context_number(ctx), 0, r_ || which_)                                \
+	TS_RESET(args, -1, ts_context_number(ctx), r_ || which_)                                   \
 	if (!r_)                                                                                   \
 		ts_context_destroyed(ctx);
-#define TS_DO_RESET_POOL(args, pool) TS_RESET(args, -1, 0, pool, true)
 
 /* `op_` is filled by the class: the record in the ring itself, or for a call inside another hook a
  * copy that tells that one what it does not know. */

@@ -164,12 +164,9 @@ struct ts_rec_map {
 };
 
 struct ts_rec_reset {
-	struct ts_rec h;        /* device: all of its storage ends */
+	struct ts_rec h;        /* device: the storage of its primary context ends */
 	uint64_t context;       /* or only the storage of this context (dense number), if not 0 */
-	uint64_t pool;          /* or only the storage of this pool, if not 0 */
-	uint64_t pad[2];
-	int32_t error;
-	uint32_t pad1;
+	uint64_t pad[4];
 };
 
 struct ts_rec_call {

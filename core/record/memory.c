@@ -401,8 +401,7 @@ static void end_if_reset(struct ts_block *block, void *user)
 	if (block->state != TS_BLOCK_LIVE || block->t > rec->h.t)
 		return;
 	/* Physical memory is no context's.  With a device its primary context is meant. */
-	if (rec->pool ? block->pool != rec->pool :
-	    block->kind == TS_MEM_VMM ? true :
+	if (block->kind == TS_MEM_VMM ? true :
 	    rec->context ? block->context != rec->context :
 			   block->device != rec->h.device || block->own_context)
 		return;

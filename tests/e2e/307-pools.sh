@@ -1,4 +1,4 @@
-# 3.07: stream-ordered memory: pool and stream are on every event, and a pool ends with what is live in it.
+# 3.07: stream-ordered memory: pool and stream are on every event, and what is live in a pool outlives it.
 . "$(dirname "$0")/lib.sh"
 need pools-shared
 transparent pools "$apps/pools-shared"
@@ -12,5 +12,29 @@ assert len(named) == 1 and list(named.values()) == [3], named
 big = [(a, f) for a in allocs for f in frees if a["storage_id"] == f["storage_id"] and a["bytes"] == 1 << 20]
 assert len(big) == 4 and all(a["stream"] != f["stream"] for a, f in big), big
 assert sum(e["api"] == "cudaFree" for e in frees) == 1
+PY
+# cuda.h: what a destroyed pool has given out stays until it is freed.
+sim_program outlives <<'C'
+#include <stdio.h>
+int cudaMemPoolCreate(void **, const void *), cudaMallocFromPoolAsync(void **, size_t, void *, void *);
+int cudaMemPoolDestroy(void *), cudaFreeAsync(void *, void *);
+int main(void)
+{
+	struct { int type, handles, where, id; long long pad[16]; } device = { 1, 0, 1, 0, { 0 } };
+	void *pool, *p;
+	int bad = cudaMemPoolCreate(&pool, &device) + cudaMallocFromPoolAsync(&p, 100, pool, NULL);
+
+	bad += cudaMemPoolDestroy(pool) + cudaFreeAsync(p, NULL);
+	printf("%d\n", bad);
+	return 0;
+}
+C
+transparent outlives ./outlives
+[ "$(cat outlives.out)" = 0 ] || fail "outlives: $(cat outlives.out) calls went wrong"
+holds outlives.jsonl <<'PY'
+(end,) = t.frees()
+assert end["api"] == "cudaFreeAsync" and "reset" not in end and "unmatched_frees" not in t.terminal, (end, t.terminal)
+(destroyed,) = t.of("op", op_name="cudaMemPoolDestroy")
+assert destroyed["timestamp_ns"] <= end["timestamp_ns"], (destroyed, end)
 PY
 exit 0

@@ -162,14 +162,14 @@ static void test_frees_that_do_not_match(void **state)
 	json_decref(lines);
 }
 
-static void put_reset(int device, uint64_t pool)
+static void put_reset(int device, uint64_t context)
 {
 	struct ts_ring *ring = ts_enter();
 	struct ts_rec_reset *rec = ts_reserve(ring, 1);
 
 	*rec = (struct ts_rec_reset){
 		.h = { .kind = TS_REC_RESET, .slots = 1, .device = (int16_t)device, .span = 1 },
-		.pool = pool
+		.context = context
 	};
 	rec->h.t = ts_stamp(ring);
 	ts_commit(ring, 1);
@@ -181,7 +181,7 @@ static void reset(void)
 	for (uint64_t i = 0; i < 10; i++)
 		put_alloc(A + i * 256, 256, 0, 0);
 	put_reset(1, 0);        /* another device */
-	put_reset(0, 99);       /* a pool that holds none of them */
+	put_reset(0, 99);       /* a context that holds none of them */
 	put_reset(0, 0);
 	put_alloc(A, 512, 0, 0);
 }
