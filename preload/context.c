@@ -17,7 +17,9 @@
 	CALL(cuStreamIsCapturing)                                                                  \
 	CALL(cuDevicePrimaryCtxGetState)                                                           \
 	CALL(cuFuncGetName)                                                                        \
-	CALL(cuKernelGetName)
+	CALL(cuKernelGetName)                                                                      \
+	CALL(cuDeviceGetCount)                                                                     \
+	CALL(cuPointerGetAttribute)
 
 enum own {
 #define CALL(name) OWN_##name,
@@ -175,6 +177,24 @@ uint64_t ts_allocation_bytes(uint64_t address)
 	if (!get_range || QUIETLY(get_range(&base, &bytes, address)) != CUDA_SUCCESS)
 		return 0;
 	return bytes;
+}
+
+int16_t ts_device_of(uint64_t address, int16_t otherwise)
+{
+	static _Atomic int devices;
+	__typeof__(&cuDeviceGetCount) get_count = OWN(cuDeviceGetCount);
+	__typeof__(&cuPointerGetAttribute) get_attribute = OWN(cuPointerGetAttribute);
+	int count = atomic_load_explicit(&devices, memory_order_relaxed), device;
+	int saved = errno;
+
+	if (!count && get_count && QUIETLY(get_count(&count)) == CUDA_SUCCESS)
+		atomic_store(&devices, count);
+	if (count <= 1 || !get_attribute ||
+	    QUIETLY(get_attribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address)) !=
+		CUDA_SUCCESS)
+		device = otherwise;
+	errno = saved;
+	return (int16_t)device;
 }
 
 const char *ts_driver_kernel_name(uint64_t handle)

@@ -62,6 +62,9 @@ bool ts_primary_is_active(int device);
 /* Size of the allocation that `address` lies in; 0 unknown. */
 uint64_t ts_allocation_bytes(uint64_t address);
 
+/* The device that `address` lies on, where there are several; keeps errno. */
+TS_COLD int16_t ts_device_of(uint64_t address, int16_t otherwise);
+
 /* Raw name of a kernel by the driver's handle, NULL unknown. */
 const char *ts_driver_kernel_name(uint64_t handle);
 

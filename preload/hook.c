@@ -31,6 +31,9 @@ void ts_hook_alloc(struct ts_ring *ring, const struct ts_hook *hook, const struc
 		h.flags |= TS_F_OWN_CONTEXT;
 	if (a->node || (a->ordered && ts_is_capturing(a->stream, hook->per_thread)))
 		h.flags |= TS_F_CAPTURED;
+	/* The pool's device, or the stream's. */
+	else if (a->kind == TS_MEM_POOL && !a->error)
+		h.device = ts_device_of(a->address, h.device);
 	if (ts_likely(!(h.flags & TS_F_OUTSIDE)))
 		h.stack = ts_stack_take(hook->frame);
 	else if (a->error)
