@@ -138,9 +138,22 @@ TS_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 
 /* Preloaded or linked, our dlsym is the one that this very reference is bound to; opened by the
  * driver, we are not in the global scope and it is libc's. */
+static int see_first(const struct ts_object *object, void *data)
+{
+	bool *ours = data;
+
+	*ours = (uintptr_t)ts_hooks_reachable - object->low < object->high - object->low;
+	return *ours || ts_begins(object->name, "libc.so.");
+}
+
+/* What is preloaded or linked comes before libc in the order of the loader's search, what was
+ * opened later behind it. */
 bool ts_hooks_reachable(void)
 {
-	return is_ours((const void *)dlsym);
+	bool ours = false;
+
+	ts_objects_walk(see_first, &ours);
+	return ours;
 }
 
 __attribute__((constructor(101))) static void start(void)
