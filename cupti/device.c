@@ -30,7 +30,7 @@ static void without_cupti(enum ts_backend kind, const char *why)
 	ts_device_set_state(kind, kind == TS_BACKEND_EVENT ? "event" : "off", text);
 }
 
-static void start(void)
+static void choose(void)
 {
 	char cupti_why[320] = "", event_why[256] = "";
 	enum mode mode = ts_env.device;
@@ -75,6 +75,15 @@ static void start(void)
 	without_cupti(TS_BACKEND_OFF, reason);
 }
 
+static _Atomic bool starting;
+
+static void start(void)
+{
+	starting = true;
+	choose();
+	starting = false;
+}
+
 static void flush(unsigned timeout_ms, bool forced)
 {
 	device_describe_devices(timeout_ms < DESCRIBE_MS ? timeout_ms : DESCRIBE_MS);
@@ -111,6 +120,8 @@ static void child(void)
 	} else if (running == TS_BACKEND_EVENT) {
 		inherited |= !event_child();
 	}
+	inherited |= starting;
+	starting = false;
 	running = TS_BACKEND_OFF;
 }
 

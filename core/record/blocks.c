@@ -106,8 +106,6 @@ void ts_block_each(void (*visit)(struct ts_block *block, void *user), void *user
 
 void ts_block_child(void)
 {
-	if (table)
-		munmap(table, room * sizeof(*table));
 	table = NULL;
 	room = used = 0;
 	generation_floor = 0;

@@ -77,4 +77,6 @@ void ts_compress_stop(void)
 void ts_compress_child(void)
 {
 	context = NULL;         /* the parent's; its memory is left alone */
+	room = NULL;
+	room_bytes = 0;
 }

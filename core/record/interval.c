@@ -212,9 +212,8 @@ uint64_t ts_interval_overhead_ns(void)
 
 void ts_interval_child(void)
 {
-	queued = 0;
+	queue = NULL;
+	queued = queue_room = 0;
 	overhead_ns = 0;
-	if (launches)
-		munmap(launches, (launch_mask + 1) * sizeof(*launches));
 	launches = NULL;
 }

@@ -82,8 +82,6 @@ bool ts_mapping_take(uint64_t address, struct ts_mapping *mapping)
 
 void ts_mapping_child(void)
 {
-	if (table)
-		munmap(table, room * sizeof(*table));
 	table = NULL;
 	room = used = 0;
 }

@@ -447,11 +447,12 @@ struct ts_memory_totals ts_memory_totals(void)
 
 void ts_memory_child(void)
 {
+	heap = NULL;
+	heap_used = heap_room = 0;
 	/* Untouched pages stay so: programs that never record fork as well. */
 	if (!arrivals)
 		return;
 	arrivals = 0;
-	heap_used = 0;
 	memset(waiting, 0, sizeof(waiting));
 	memset(&totals, 0, sizeof(totals));
 	memset(live_at, 0, sizeof(live_at));

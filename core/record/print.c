@@ -436,9 +436,8 @@ void ts_print_record(const struct ts_rec *rec, const struct ts_source *from)
 
 void ts_print_child(void)
 {
-	if (seen)
-		munmap(seen, ID_BITS / 8);
 	seen = NULL;
-	open_count = 0;
+	open_spans = NULL;
+	open_count = open_room = 0;
 	latest_ns = 0;
 }

@@ -415,9 +415,15 @@ static void know_main(void)
 
 /* --- fork: steps in lock order; the child keeps nothing of the parent's session --- */
 
+/* Libraries that another thread is opening for us would be the child's in part, and crash it. */
 static void prefork(void)
 {
 	pthread_mutex_lock(&open_lock);
+	if (!ts_self.depth && ts_is_open(atomic_load(&ts_recording)) && !device_started) {
+		pthread_mutex_unlock(&open_lock);
+		wait_for_device();
+		pthread_mutex_lock(&open_lock);
+	}
 	ts_stack_before_fork();
 	ts_storage_prefork();
 	ts_arena_prefork();

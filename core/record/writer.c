@@ -439,6 +439,8 @@ int ts_writer_finish(const char *reason, unsigned timeout_ms)
 	return wait_for(&done, 1, timeout_ms) ? ts_output_error() : -ETIMEDOUT;
 }
 
+/* The parent's writer may have been in the middle of anything: what it had in memory is left as it
+ * is, mapped or no longer, here and in what is called below. */
 void ts_writer_child(void)
 {
 	atomic_store(&wake, 0);
@@ -449,8 +451,8 @@ void ts_writer_child(void)
 	atomic_store(&finished, 0);
 	atomic_store(&holders, 0);
 	finish_reason = NULL;
-	ts_lines.used = ts_lines.whole = 0;
-	ts_lines.count = count_written = 0;
+	ts_lines = (struct ts_lines){ 0 };
+	count_written = 0;
 	/* Untouched pages stay so: programs that never record fork as well. */
 	if (begun) {
 		memset(not_busy, 0, sizeof(not_busy));
