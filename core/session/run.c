@@ -153,16 +153,28 @@ void ts_run_child(void)
 
 /* --- printing --- */
 
+static unsigned days_of_month(unsigned year, unsigned month)
+{
+	static const uint8_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+	return days[month - 1] + (month == 2 && leap);
+}
+
+/* Not by gmtime_r: it takes a lock of libc's, which the child of a fork can inherit held. */
 static void print_time(struct ts_lines *line)
 {
-	time_t seconds = (time_t)(ts_file->start_realtime_ns / 1000000000u);
+	uint64_t ms = ts_file->start_realtime_ns / 1000000u, day = ms / 86400000u;
+	unsigned s = (unsigned)(ms / 1000u % 86400u), year = 1970, month = 1;
 	char value[80];
-	struct tm t;
 
-	gmtime_r(&seconds, &t);
-	snprintf(value, sizeof(value), "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", t.tm_year + 1900,
-		 t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec,
-		 (unsigned)(ts_file->start_realtime_ns / 1000000u % 1000u));
+	while (day >= days_of_month(year, month)) {
+		day -= days_of_month(year, month);
+		month = month % 12 + 1;
+		year += month == 1;
+	}
+	snprintf(value, sizeof(value), "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", year, month,
+		 (unsigned)day + 1, s / 3600, s / 60 % 60, s % 60, (unsigned)(ms % 1000u));
 	ts_line_string(line, "timestamp", value);
 }
 

@@ -181,6 +181,10 @@ set -- fork.*.jsonl
 for file; do
 	valid "$file"
 	holds "$file" <<'PY'
+import datetime
+ms = t.meta["clock"]["realtime_ns"] // 10**6
+when = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=ms)
+assert t.meta["timestamp"] == when.isoformat(timespec="milliseconds") + "Z", t.meta
 names = {e["name"]: e for e in t.of("span_start", source="nvtx")}
 ends = {e["id"]: e for e in t.of("span_end")}
 if "before main" in names:
