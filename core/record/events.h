@@ -72,8 +72,8 @@ static inline bool ts_memory_is_host(uint8_t kind)
 #define TS_F_PER_THREAD 2       /* per-thread default stream form */
 #define TS_F_TRUNCATED 4
 #define TS_F_NO_STACK 8         /* a stack could not be taken safely */
-#define TS_F_OWN_CONTEXT 32     /* in a context that the program made, not the primary one */
 #define TS_F_OUTSIDE 16         /* a memory event outside the window: to be known, not written */
+#define TS_F_OWN_CONTEXT 32     /* in a context that the program made, not the primary one */
 
 struct ts_rec {
 	uint8_t kind;           /* enum ts_rec_kind */

@@ -398,11 +398,11 @@ static void end_if_reset(struct ts_block *block, void *user)
 	const struct reset *reset = user;
 	const struct ts_rec_reset *rec = reset->rec;
 
-	if (block->state != TS_BLOCK_LIVE || block->t > rec->h.t)
+	/* Physical memory is no context's. */
+	if (block->state != TS_BLOCK_LIVE || block->t > rec->h.t || block->kind == TS_MEM_VMM)
 		return;
-	/* Physical memory is no context's.  With a device its primary context is meant. */
-	if (block->kind == TS_MEM_VMM ? true :
-	    rec->context ? block->context != rec->context :
+	/* With a device its primary context is meant. */
+	if (rec->context ? block->context != rec->context :
 			   block->device != rec->h.device || block->own_context)
 		return;
 	end_block(block, &rec->h, rec->h.t, reset->from, 0, "reset");
